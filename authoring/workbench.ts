@@ -27,8 +27,8 @@ export class InvalidCallee extends Error {
 }
 
 /**
- * Opens a workbench with an agent and the agents that it calls as tools. These are found by their slugs in the folders
- * next to its own.
+ * Opens a workbench with an agent and the agents that it calls, as tools or by `context.run`. These are found by their
+ * slugs in the folders next to its own.
  * @throws InvalidCallee
  */
 export async function openWorkbench(folder: string, agent: LoadedAgent): Promise<Workbench> {
@@ -48,7 +48,7 @@ async function publishWithCallees({ agents }: Stores, folder: string, agent: Loa
   const publish = async (loaded: LoadedAgent): Promise<Version> => {
     const { document } = loaded
     published.add(document.slug)
-    for (const slug of document.tools.flatMap((tool) => tool.agent ?? [])) {
+    for (const slug of [...document.tools.flatMap((tool) => tool.agent ?? []), ...runBy(loaded)]) {
       const callee = published.has(slug) ? null : await loadSibling(folder, slug)
       if (callee) await publish(callee)
     }
@@ -64,6 +64,10 @@ async function publishWithCallees({ agents }: Stores, folder: string, agent: Loa
   }
   return publish(agent)
 }
+
+/** The agents that code runs, as far as it names them: `context.run('translate', 'translate-text', …)`. */
+const runBy = ({ code }: LoadedAgent): string[] =>
+  [...(code ?? '').matchAll(/\brun\([^()]+?,\s*["'`]([a-z0-9-]+)["'`]/g)].flatMap(([, slug]) => slug ?? [])
 
 /** Null if there is none: the tool reports that when the agent runs. */
 async function loadSibling(folder: string, slug: string): Promise<LoadedAgent | null> {

@@ -17,6 +17,8 @@ export type Output = {
   reason: string
 }
 
+type Log = (...values: unknown[]) => void
+
 /** The second argument of `run`. */
 export type Context = {
   executionId: string
@@ -24,9 +26,9 @@ export type Context = {
   /** Aborts when the run is cancelled, loses its lease or runs out of time. */
   signal: AbortSignal
   /**
-   * Runs `fn` once per name, even if the run resumes in another worker. The result is stored as JSON. With options, an
-   * attempt that fails is repeated up to `retries` (0 to 10) times, `backoff` seconds later (1), which double up to 300,
-   * unless `retryIf` says no. `timeoutSeconds` limits each attempt.
+   * Runs `fn` once per name, even if the run resumes in another worker. The result is stored as JSON. With options,
+   * a failed attempt is repeated up to `retries` (0 to 10) times, `backoff` seconds later (1), which double up to
+   * 300, unless `retryIf` says no. `timeoutSeconds` limits each attempt.
    */
   step: {
     <T>(name: string, fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>): Promise<T>
@@ -41,6 +43,12 @@ export type Context = {
       fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>,
     ): Promise<T>
   }
+  /** Runs another agent once per name, and returns its output. Its error is thrown with its `code`. */
+  run: <T = Record<string, unknown>>(name: string, slug: string, input: object) => Promise<T>
+  /** `fetch` in the trace of the run, to public addresses over HTTPS and to `execution.allowedHosts`. */
+  fetch: typeof fetch
+  /** Prints to the log of the execution, with a level. */
+  log: Log & { debug: Log; info: Log; warn: Log; error: Log }
   /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
   sleep: (name: string, seconds: number) => Promise<null>
   sleepUntil: (name: string, date: Date | string | number) => Promise<null>

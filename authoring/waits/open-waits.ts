@@ -1,3 +1,4 @@
+import { attemptId } from '../../lib/core/attempts.ts'
 import { type Execution, isFinal } from '../../lib/core/execution.ts'
 import type { Json } from '../../lib/core/json/json.ts'
 import type { RecordedStep, Step } from '../../lib/core/step.ts'
@@ -42,6 +43,8 @@ export async function findOpenWaits(
 
 /** What identifies the waits that a step can have. */
 function idsOf(execution: Execution, step: Step): string[] {
+  if (step.kind === 'CODE' && step.agent)
+    return [childId(execution, callKeyOf(execution, step, { id: attemptId(1) }))]
   if (step.kind !== 'MODEL')
     return [step.kind === 'WAIT' && step.wait.kind === 'approval' ? step.wait.id : String(step.number)]
   return step.calls.flatMap((call) => [

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UNLIMITED } from '../../lib/core/access.ts'
+import { backoffEnd } from '../../lib/core/attempts.ts'
 import { ServiceError } from '../../lib/core/errors.ts'
 import { type Execution, isFinal } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
@@ -156,13 +157,14 @@ const NO_TOKENS = { get: async () => null }
 
 /** The end of a wait is stored, so that no clock has to move. */
 async function timeOut({ steps, system }: Engine, wait: OpenWait): Promise<void> {
-  const { executionIds, kind, id, step: number, since } = wait
+  const { executionIds, kind, id, step: number, since, until } = wait
   if (number === undefined) return
   const at = isoNow(system)
+  const callId = kind === 'retry' && until !== null ? backoffEnd(until) : WAIT_RESULT
   const result =
     kind === 'approval' && id !== undefined
       ? toResult(id, since, timedOut(at))
-      : { callId: WAIT_RESULT, result: { ok: true as const, value: null }, startedAt: since, finishedAt: at }
+      : { callId, result: { ok: true as const, value: null }, startedAt: since, finishedAt: at }
   await steps.appendResult({ executionId: executionIds[0], number, result })
 }
 

@@ -24,7 +24,12 @@ const MAX_FILE_BYTES = 6_000_000
 const EXAMPLE = '{"customId": "line-1", "input": {"text": "…"}}'
 
 const TENANT = { tenantId: { label: 'Tenant', maxLength: MAX_TENANT_ID, placeholder: 'none' } }
-const STRICT = {
+const LIMITS = {
+  maxConcurrency: {
+    ...{ label: 'Lines at the same time', placeholder: String(MAX_CONCURRENCY.default) },
+    range: { ...MAX_CONCURRENCY, step: 1 },
+  },
+  maxBatchCostUsd: { label: 'Cost at most (US dollars)', range: MAX_COST_USD, placeholder: 'no limit' },
   enforceInputSchema: {
     label: 'Inputs that do not match the schema',
     choices: [
@@ -33,13 +38,6 @@ const STRICT = {
       ['false', 'Adapt them'],
     ] as const,
   },
-}
-const LIMITS = {
-  maxConcurrency: {
-    ...{ label: 'Lines at the same time', placeholder: String(MAX_CONCURRENCY.default) },
-    range: { ...MAX_CONCURRENCY, step: 1 },
-  },
-  maxBatchCostUsd: { label: 'Cost at most (US dollars)', range: MAX_COST_USD, placeholder: 'no limit' },
 }
 
 type Props = { agent: string; onClose: () => void }
@@ -121,7 +119,6 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
       <div class="fields">
         <Fields of={typed} fields={boundTenant === null ? { ...TENANT, ...LIMITS } : LIMITS} />
       </div>
-      <Fields of={typed} fields={STRICT} />
       {lines !== null && (
         <p role="status">
           {lines === 1 ? '1 line is valid' : `${formatCount(lines)} lines are valid`}. Starting runs the

@@ -42,7 +42,10 @@ export const followRun = ({ onSteps, onWaiting, ...source }: FollowOptions): Pro
 /** The data of a `tool` event: a call of a step, a wait that has ended, or a step that was attempted. */
 type CallEvent = (
   | NonNullable<StepRecord['toolCalls']>[number]
-  | Pick<StepRecord, 'name' | 'result' | 'skipped' | 'error' | 'attempts' | 'backoffMs' | 'failedAttempts'>
+  | Pick<
+      StepRecord,
+      'name' | 'result' | 'skipped' | 'error' | 'executionId' | 'attempts' | 'backoffMs' | 'failedAttempts'
+    >
 ) & {
   step: number
 } & Pick<StepRecord, 'omitted'>

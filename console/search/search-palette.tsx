@@ -26,12 +26,16 @@ type Props = {
 export function SearchPalette({ pages, onChoose }: Props) {
   const id = useId()
   const [text, setText] = useState('')
-  const [active, setActive] = useState(0)
+  /** The result that was chosen with a key or the mouse, which keeps its place if others arrive; else the first. */
+  const [active, setActive] = useState<string>()
   const input = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => input.current?.focus(), [])
   const { items, note, retry } = useResults(text, pages)
-  const index = Math.min(active, items.length - 1)
+  const index = Math.max(
+    items.findIndex((item) => keyOf(item) === active),
+    0,
+  )
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
   }, [index])
@@ -39,7 +43,7 @@ export function SearchPalette({ pages, onChoose }: Props) {
   function onKeyDown(event: KeyboardEvent) {
     if (event.isComposing || items.length === 0) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) setActive((index + step + items.length) % items.length)
+    if (step !== undefined) setActive(keyOf(items.at((index + step) % items.length) as Item))
     else if (event.key === 'Enter') open(event, items[index])
     else return
     event.preventDefault()
@@ -71,20 +75,20 @@ export function SearchPalette({ pages, onChoose }: Props) {
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value)
-          setActive(0)
+          setActive(undefined)
         }}
         onKeyDown={onKeyDown}
       />
       <div ref={list} id={`${id}-list`} role="listbox" aria-label="Results" class="search-results">
         {items.map((item, position) => (
           <a
-            key={`${item.kind} ${item.href}`}
+            key={keyOf(item)}
             id={`${id}-${position}`}
             role="option"
             tabIndex={-1}
             href={item.href}
             aria-selected={position === index}
-            onMouseMove={() => setActive(position)}
+            onMouseMove={() => setActive(keyOf(item))}
             onClick={(event) => {
               event.preventDefault()
               open(event, item)
@@ -105,6 +109,8 @@ export function SearchPalette({ pages, onChoose }: Props) {
     </div>
   )
 }
+
+const keyOf = ({ kind, href }: Item): string => `${kind} ${href}`
 
 const MAX_AGENTS = 8
 const MAX_TENANTS = 5

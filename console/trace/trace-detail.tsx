@@ -144,6 +144,8 @@ function StepDetail({ item, onLoadStep, onSelect }: Props) {
             <VisibleText text={stopReason} class="badge badge-warning" />
           ),
           'Cleared tool results': step.clearedResults !== undefined && formatCount(step.clearedResults),
+          Agent: step.agent && <VisibleText text={step.agent} />,
+          Run: step.executionId !== undefined && <RunLink executionId={step.executionId} />,
           Attempts: step.attempts !== undefined && formatCount(step.attempts),
           'Time in backoff': step.backoffMs !== undefined && <Duration ms={step.backoffMs} />,
           Replayed: step.replayed && 'from the original run: nothing was used',

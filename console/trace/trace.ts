@@ -122,7 +122,10 @@ function toStep(step: StepRecord, { calls, next, run }: StepContext): TraceItem 
   const hasEnded = step.result !== undefined || step.omitted?.['/result'] !== undefined
   const isOpenWait = wait !== undefined && !hasEnded && next === undefined && run.status === 'IN_PROGRESS'
   const isOpenStep =
-    step.attempts !== undefined && !hasEnded && step.error === undefined && run.status === 'IN_PROGRESS'
+    (step.attempts !== undefined || step.agent !== undefined) &&
+    !hasEnded &&
+    step.error === undefined &&
+    run.status === 'IN_PROGRESS'
   // A wait ends when the run goes on: its record has the time at which it began.
   const waitEnd = Date.parse(next?.startedAt ?? run.finishedAt ?? finishedAt)
   return itemOf({

@@ -56,6 +56,17 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
               ],
             },
             tenantId: boundTenant === null && { label: 'Tenant', placeholder: 'none' },
+            enforceInputSchema: {
+              label: 'Input that does not match the schema',
+              choices: [
+                [
+                  '',
+                  isStrict(NO_OPTIONS, version) ? 'As the version: reject it' : 'As the version: adapt it',
+                ],
+                ['true', 'Strict: reject it'],
+                ['false', 'Adapt it'],
+              ],
+            },
             useCache: {
               label: 'Cache',
               choices: toggle(limits?.useCache, 'On: reuse the result of an identical run'),
@@ -83,19 +94,6 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
           }}
         />
       </div>
-      <Fields
-        of={of}
-        fields={{
-          enforceInputSchema: {
-            label: 'Input that does not match the schema',
-            choices: [
-              ['', isStrict(NO_OPTIONS, version) ? 'As the version: reject it' : 'As the version: adapt it'],
-              ['true', 'Strict: reject it'],
-              ['false', 'Adapt it'],
-            ],
-          },
-        }}
-      />
       {isCode && (
         <p class="muted">A code agent: there is no model to choose, and no limit of tokens or cost.</p>
       )}

@@ -29,6 +29,8 @@ export type ExecutionSettings = {
   /** Absent for the defaults of `lib/core/limits.ts`. */
   maxParallelToolCalls?: number | undefined
   maxChildren?: number | undefined
+  /** Where `context.fetch` of a code agent may connect to beside public addresses over HTTPS. */
+  allowedHosts?: string[] | undefined
   /** What has to be met before another version becomes current. Absent: nothing. */
   promotion?: Gate | undefined
 }

@@ -5,6 +5,9 @@ import type { CallResult, RecordedStep } from './step.ts'
 /** Under this call id the n-th attempt at a step of a code agent is recorded, from 1. */
 export const attemptId = (number: number): string => `attempt-${number}`
 
+/** Under this call id it is recorded that a backoff, which lasts until this time, is over before: in a test case. */
+export const backoffEnd = (retryAt: string): string => `backoff ${retryAt}`
+
 /** The attempts at a step whose first one failed, in order. The table keeps no order of results. */
 export function attemptsAt({ step, results }: RecordedStep): CallResult[] {
   const attempts: CallResult[] = []

@@ -1,3 +1,4 @@
+import type { Budget } from './budget.ts'
 import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './execution.ts'
 import type { Json } from './json/json.ts'
 import type { ModelStopReason, RequestKey, ToolCall, ToolResult } from './model.ts'
@@ -34,7 +35,15 @@ export type Step = {
       replayed?: { usage: Usage }
     }
   /** Without a value, its first attempt failed: the results of the step are its attempts (`attempts.ts`). */
-  | { kind: 'CODE'; name: string; value?: Json }
+  | {
+      kind: 'CODE'
+      name: string
+      value?: Json
+      /** The slug of the agent that the step runs. Its only attempt is that run. */
+      agent?: string
+      /** What that agent may spend. */
+      share?: Budget
+    }
   | { kind: 'WAIT'; name: string; wait: WaitRequest }
 )
 

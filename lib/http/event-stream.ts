@@ -127,9 +127,11 @@ const texts = new WeakMap<RecordedStep, string>()
 /** The call with this result or decision, the wait that it ended, or the step with this attempt. */
 function toToolRecord(recorded: RecordedStep, callId: string, maxBytes: number | undefined) {
   const record = omitLargeStepValues(toStepRecord(recorded), maxBytes)
-  const { toolCalls, name, result, skipped, error, attempts, backoffMs, failedAttempts, omitted } = record
+  const { toolCalls, omitted, name, result, skipped, error, ...step } = record
+  const { executionId, attempts, backoffMs, failedAttempts } = step
   const call = toolCalls?.find(({ id, approval }) => id === callId || approval?.id === callId)
   const changed =
-    call ?? (name !== undefined && { name, result, skipped, error, attempts, backoffMs, failedAttempts })
+    call ??
+    (name !== undefined && { name, result, skipped, error, executionId, attempts, backoffMs, failedAttempts })
   return { step: recorded.step.number, ...changed, ...(omitted && { omitted }) }
 }

@@ -9,7 +9,7 @@ const DOCUMENT = `---
 title: Waits
 description: Waits as its input says.
 code: true
-input: { does: { type: string, enum: [refund, race, pay, forever, escalate] } }
+input: { does: { type: string, enum: [refund, race, pay, forever, escalate, retry, delegate] } }
 output: { got: { type: string, description: JSON. } }
 ---
 `
@@ -33,6 +33,13 @@ const RUNS = {
     return got
   },
   forever: async (context) => [await context.waitForSignal('paid')],
+  retry: async (context) => [
+    await context.step('charge', { retries: 5, backoff: 100 }, ({ attempt }) => {
+      if (attempt < 4) throw new Error('not yet')
+      return attempt
+    }),
+  ],
+  delegate: async (context) => [(await context.run('ask', 'beside', { name: 'Ann' })).hello],
   escalate: async (context) => {
     const first = await ask(context, 'first')
     return [first.decision, first.decision === 'timeout' ? (await ask(context, 'second')).decision : null]
@@ -61,6 +68,21 @@ async function test(...cases: string[]) {
 const got = (...values: unknown[]) => ({ got: JSON.stringify(values) })
 
 describe('cases of a run that waits', () => {
+  it('pass the time between attempts at a step', async () => {
+    expect(await test('input: { does: retry }')).toEqual([[got(4)]])
+  })
+
+  it('run the agents beside it that its code names', async () => {
+    const document = DOCUMENT.replace(/input: .*/, 'input: { name: { type: string } }').replace(
+      'got:',
+      'hello:',
+    )
+    const code =
+      'export default async ({ name }, context) => { await context.sleep("nap", 60); return { hello: name } }'
+    cli.write(inFolder('beside', { 'agent.md': document, 'agent.ts': code }))
+    expect(await test('input: { does: delegate }')).toEqual([[got('Ann')]])
+  })
+
   it('decide approvals, without time passing', async () => {
     const input = 'input: { does: refund }'
     expect(

@@ -75,7 +75,7 @@ describe('a batch', () => {
     await dialog.getByLabel('Agent').fill('import-contacts')
     const lines = dialog.getByLabel('Inputs', { exact: true })
     await lines.setInputFiles(fileOf([line('a'), line('b', { count: 'many' })]))
-    await dialog.getByText('Strict').click()
+    await dialog.getByLabel('Inputs that do not match the schema').selectOption('true')
     await button(page, 'Check').click()
     await dialog.getByText(/Line 2: \/input\/count/).waitFor()
 

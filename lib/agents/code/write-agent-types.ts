@@ -13,19 +13,21 @@ const LENIENT =
   '// Input may not match the schema: set execution.enforceInputSchema in agent.md to reject such input.'
 
 /** Names of declarations below, which types of the schemas must not take. */
-const OWN_NAMES = ['Context', 'Run']
+const OWN_NAMES = ['Context', 'Log', 'Run']
 
 /** What `lib/engine/code-agent/thread/entry.ts` passes to an agent. */
-const CONTEXT = `/** The second argument of \`run\`. */
+const CONTEXT = `type Log = (...values: unknown[]) => void
+
+/** The second argument of \`run\`. */
 export type Context = {
   executionId: string
   tenantId: string | null
   /** Aborts when the run is cancelled, loses its lease or runs out of time. */
   signal: AbortSignal
   /**
-   * Runs \`fn\` once per name, even if the run resumes in another worker. The result is stored as JSON. With options, an
-   * attempt that fails is repeated up to \`retries\` (0 to 10) times, \`backoff\` seconds later (1), which double up to 300,
-   * unless \`retryIf\` says no. \`timeoutSeconds\` limits each attempt.
+   * Runs \`fn\` once per name, even if the run resumes in another worker. The result is stored as JSON. With options,
+   * a failed attempt is repeated up to \`retries\` (0 to 10) times, \`backoff\` seconds later (1), which double up to
+   * 300, unless \`retryIf\` says no. \`timeoutSeconds\` limits each attempt.
    */
   step: {
     <T>(name: string, fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>): Promise<T>
@@ -40,6 +42,12 @@ export type Context = {
       fn: (call: { signal: AbortSignal; attempt: number }) => T | Promise<T>,
     ): Promise<T>
   }
+  /** Runs another agent once per name, and returns its output. Its error is thrown with its \`code\`. */
+  run: <T = Record<string, unknown>>(name: string, slug: string, input: object) => Promise<T>
+  /** \`fetch\` in the trace of the run, to public addresses over HTTPS and to \`execution.allowedHosts\`. */
+  fetch: typeof fetch
+  /** Prints to the log of the execution, with a level. */
+  log: Log & { debug: Log; info: Log; warn: Log; error: Log }
   /** Waits without a worker. The code outside of steps runs again afterwards. Each wait has a name of its own. */
   sleep: (name: string, seconds: number) => Promise<null>
   sleepUntil: (name: string, date: Date | string | number) => Promise<null>

@@ -122,6 +122,8 @@ function findConflicts(
     if (instructions === '') problems.push({ field: 'instructions', message })
     const noTools = 'must be omitted: the agent has no tools'
     if (requireTools && tools.length === 0) problems.push({ field: 'requireTools', message: noTools })
+    const ofCode = 'must be omitted: only the code of an agent has context.fetch'
+    if (execution.allowedHosts) problems.push({ field: 'execution.allowedHosts', message: ofCode })
     return problems
   }
   const problems = hasCode ? [] : [{ field: 'code', message: `is true, but ${withoutCode}` }]
@@ -137,7 +139,6 @@ function findConflicts(
   omit(learning, 'learning', 'does not learn')
   omit(useDynamicLearning !== undefined, 'useDynamicLearning', 'does not learn')
   omit(execution.maxParallelToolCalls !== undefined, 'execution.maxParallelToolCalls', noTools)
-  omit(execution.maxChildren !== undefined, 'execution.maxChildren', noTools)
   return problems
 }
 

@@ -18,6 +18,7 @@ import { checkWireSchema } from '../../models/requests/wire-schema.ts'
 import { checkDeclaredSchema, fieldMapSchema } from '../../schema/check-declared-schema.ts'
 import { isJsonSchema } from '../../schema/field-map.ts'
 import { withNullableTypes } from '../../schema/openapi.ts'
+import { hostSchema } from '../../tools/document/tool-fields.ts'
 import { toolsSchema } from '../../tools/document/tools-schema.ts'
 import { schedulesSchema } from './schedules-schema.ts'
 
@@ -135,6 +136,7 @@ export const settingsSchema = z.strictObject({
   models: z.array(modelNameSchema).max(MAX_MODELS).optional(),
   maxParallelToolCalls: z.int().min(MAX_PARALLEL_TOOL_CALLS.min).max(MAX_PARALLEL_TOOL_CALLS.max).optional(),
   maxChildren: z.int().min(MAX_CHILDREN.min).max(MAX_CHILDREN.max).optional(),
+  allowedHosts: z.array(hostSchema).max(16).optional(),
   promotion: promotionSchema.optional(),
 })
 

@@ -17,10 +17,11 @@ export async function assertHostsAllowed(
   { document }: PublishableAgent,
 ): Promise<void> {
   const mayBePrivate = privateHosts(organizationId)
-  const unknown = hostsOf(document.tools).filter(({ host }) => !isPublicHost(host) && !mayBePrivate(host))
+  const unknown = hostsOf(document).filter(({ host }) => !isPublicHost(host) && !mayBePrivate(host))
   if (unknown.length === 0) return
   const agent = await agents.get({ organizationId, id: agentIdOf(organizationId, document.slug) })
-  const known = hostsOf((agent?.current?.tools ?? []) as unknown as ToolDocument[])
+  const { tools = [], execution } = agent?.current ?? {}
+  const known = hostsOf({ tools: tools as unknown as ToolDocument[], execution })
   const refused = unknown.filter(({ host }) => known.every((each) => each.host !== host))
   if (refused.length === 0) return
   throw new InvalidAgent(
@@ -32,12 +33,17 @@ export async function assertHostsAllowed(
   )
 }
 
-const hostsOf = (tools: ToolDocument[]) =>
-  tools.flatMap(({ http, mcp }, index) =>
-    Object.entries({ http, mcp }).flatMap(([kind, endpoint]) =>
-      (endpoint?.allowedHosts ?? []).map((host, position) => ({
-        host: host.toLowerCase(),
-        field: `tools.${index}.${kind}.allowedHosts.${position}`,
-      })),
-    ),
+type Hosts = { allowedHosts?: string[] | undefined }
+
+function hostsOf({ tools, execution }: { tools: ToolDocument[]; execution: Hosts | undefined }) {
+  const endpoints = tools.flatMap(({ http, mcp }, index) => [
+    [`tools.${index}.http`, http] as const,
+    [`tools.${index}.mcp`, mcp] as const,
+  ])
+  return [...endpoints, ['execution', execution] as const].flatMap(([field, endpoint]) =>
+    (endpoint?.allowedHosts ?? []).map((host, position) => ({
+      host: host.toLowerCase(),
+      field: `${field}.allowedHosts.${position}`,
+    })),
   )
+}

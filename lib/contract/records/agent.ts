@@ -100,6 +100,10 @@ const versionFields = /* @__PURE__ */ schema(() =>
         .int()
         .describe('Tool calls of one response that are in progress at the same time.'),
       maxChildren: z.int().describe('Executions of other agents that the tool calls of a run start.'),
+      allowedHosts: z
+        .array(z.string())
+        .optional()
+        .describe('Where `context.fetch` may connect to beside public addresses. Absent for none.'),
       promotion: z
         .object({
           require: z.literal('trial').optional(),

@@ -74,6 +74,8 @@ export const stepRecord = /* @__PURE__ */ schema(() =>
       attempts: optionalInt.describe(
         'How often a code agent step was attempted. Absent if its first attempt succeeded.',
       ),
+      agent: optionalText.describe('The slug of the agent that the step runs.'),
+      executionId: optionalId.describe('The execution of that agent. Absent while it is in progress.'),
       backoffMs: optionalInt.describe('The time between these attempts. Absent like `attempts`.'),
       failedAttempts: z.array(failedAttemptRecord).optional().describe('Absent like `attempts`.'),
       wait: z.looseObject({ kind: z.string() }).optional().describe('What a code agent waits for.'),
@@ -158,17 +160,20 @@ function toCodeStep(
   recorded: RecordedStep,
   times: Pick<StepRecord, 'attempt' | 'startedAt' | 'finishedAt' | 'durationMs'>,
 ) {
+  const { agent } = recorded.step as Extract<RecordedStep['step'], { kind: 'CODE' }>
   const attempts = attemptsAt(recorded)
   const end = endOfStep(recorded)
   const result = end && 'value' in end && { result: end.value }
   const { attempt = times.attempt, finishedAt = times.finishedAt } = attempts.at(-1) ?? {}
-  if (attempts.length === 0) return { ...result, ...times }
+  if (attempts.length === 0 && agent === undefined) return { ...result, ...times }
+  const executionId = attempts.at(-1)?.result.executionId
   return {
+    ...(agent !== undefined && { agent }),
+    ...(executionId !== undefined && { executionId }),
     ...result,
     ...(end && 'failed' in end && !end.failed.result.ok && { error: end.failed.result.error }),
-    attempts: attempts.length,
-    backoffMs: timeInBackoff(attempts),
-    failedAttempts: attempts.flatMap(toFailedAttempt),
+    ...(agent === undefined && { attempts: attempts.length, backoffMs: timeInBackoff(attempts) }),
+    ...(attempts.some(({ failure }) => failure) && { failedAttempts: attempts.flatMap(toFailedAttempt) }),
     attempt,
     startedAt: times.startedAt,
     finishedAt,

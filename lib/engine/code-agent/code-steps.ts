@@ -1,4 +1,5 @@
-import { attemptId, attemptsAt, endOfStep, stepBackoff } from '../../core/attempts.ts'
+import { attemptId, attemptsAt, backoffEnd, endOfStep, stepBackoff } from '../../core/attempts.ts'
+import type { Budget } from '../../core/budget.ts'
 import type { Json } from '../../core/json/json.ts'
 import { MAX_OPEN_WAITS, SUSPENDING_BACKOFF_SECONDS } from '../../core/limits.ts'
 import type { CallResult, RecordedStep } from '../../core/step.ts'
@@ -6,7 +7,10 @@ import type { Wait } from '../../core/wait.ts'
 import type { SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { type Engine, isoNow } from '../engine.ts'
+import { toReplayed } from '../replay/recorded-run.ts'
 import type { RecordedSteps } from '../replay/recorded-steps.ts'
+import { CallWaits } from '../waiting/call-waits.ts'
+import type { ChildRuns } from './child-runs.ts'
 import { cutMessage, framesOf } from './outcome.ts'
 import type { StepAnswer, ThreadMessage } from './thread/protocol.ts'
 
@@ -17,6 +21,7 @@ type Params = {
   journal: Journal
   replay: RecordedSteps | null
   mask: SecretMask
+  runs: Pick<ChildRuns, 'run' | 'share'>
   /** Counts another step; false if there are too many, which ends the run. */
   countStep: () => boolean
 }
@@ -49,8 +54,37 @@ export class CodeSteps {
     return [...others, ...pauses].slice(0, Math.max(MAX_OPEN_WAITS, others.length + 1))
   }
 
-  /** What the agent learns before an attempt; null if the run has ended. @throws AttemptStopped, Unavailable, Diverged */
+  /** The answer before an attempt; null if the run has ended. @throws AttemptStopped, Unavailable, Diverged */
   async begin({ name, retries }: Message<'step'>): Promise<StepAnswer | null> {
+    const found = await this.find(name)
+    if (!found) return null
+    const { recorded, isTaken } = found
+    if (!recorded) return { type: 'begin-step', attempt: 1 }
+    return this.answer(recorded, { retries, isTaken })
+  }
+
+  /** The same for a step that runs an agent, once that has ended or is suspended. */
+  async run({ name, slug, json, parts }: Message<'run'>): Promise<StepAnswer | null> {
+    const { runs } = this.params
+    const found = await this.find(name)
+    if (!found) return null
+    const { isTaken } = found
+    const recorded = found.recorded ?? (await this.open(name, Date.now(), slug, runs.share(name, parts)))
+    if (isTaken || endOfStep(recorded)) return this.answer(recorded, { retries: 0, isTaken })
+    try {
+      const startedAt = Date.now()
+      await this.addAttempt(recorded, await runs.run(recorded, JSON.parse(json)), startedAt)
+      return this.answer(recorded, { retries: 0 })
+    } catch (error) {
+      if (!(error instanceof CallWaits)) throw error
+      const [wait] = error.waits
+      if (wait) this.pauses.set(name, { ...wait, name, step: recorded.step.number })
+      return { type: 'step-waits', delayMs: null, suspends: true }
+    }
+  }
+
+  /** What is known of a step, in this run or in its original. Null if there are too many steps. */
+  private async find(name: string) {
     const { journal, replay, countStep } = this.params
     journal.assertMayBegin()
     this.pauses.delete(name)
@@ -58,8 +92,7 @@ export class CodeSteps {
     const original = replay?.find(name) ?? null
     if (!known && !countStep()) return null
     const recorded = original ? await this.take(name, original, known) : known
-    if (!recorded) return { type: 'begin-step', attempt: 1 }
-    return this.answer(recorded, { retries, hasEnded: original !== null })
+    return { recorded, isTaken: original !== null }
   }
 
   /** @throws AttemptStopped, Unavailable */
@@ -92,23 +125,24 @@ export class CodeSteps {
 
   private answer(
     recorded: RecordedStep,
-    { retries, backoff = 0, hasEnded = false }: { retries: number; backoff?: number; hasEnded?: boolean },
+    { retries, backoff = 0, isTaken = false }: { retries: number; backoff?: number; isTaken?: boolean },
   ): StepAnswer {
     const end = endOfStep(recorded)
     if (end && 'value' in end) return { type: 'step-recorded', json: JSON.stringify(end.value) }
     const attempts = attemptsAt(recorded)
     const last = attempts.at(-1)
-    if (last && (end || attempts.length > retries) && !(hasEnded && !end)) return toThrown(last)
-    const { failure: { retryAt = null } = {}, finishedAt: since = '' } = last ?? {}
-    const leftMs = retryAt === null ? 0 : Date.parse(retryAt) - this.params.engine.system.now()
+    if (last && (end || attempts.length > retries) && !(isTaken && !end)) return toThrown(last)
+    const { failure: { retryAt = null } = {}, finishedAt: since = recorded.step.startedAt } = last ?? {}
+    const isOver = retryAt === null || recorded.results.has(backoffEnd(retryAt))
+    const leftMs = isOver ? 0 : Date.parse(retryAt) - this.params.engine.system.now()
     // The original ended before its next attempt.
-    if (!hasEnded && leftMs <= 0) return { type: 'begin-step', attempt: attempts.length + 1 }
+    if (!isTaken && leftMs <= 0) return { type: 'begin-step', attempt: attempts.length + 1 }
     // A replay is never suspended.
     const isLong = Math.max(backoff, leftMs / 1_000) >= SUSPENDING_BACKOFF_SECONDS
-    const suspends = hasEnded || (isLong && !this.params.replay)
+    const suspends = isTaken || (isLong && !this.params.replay)
     const { name, number } = recorded.step as Extract<RecordedStep['step'], { kind: 'CODE' }>
     if (suspends) this.pauses.set(name, { kind: 'retry', name, since, until: retryAt, step: number })
-    return { type: 'step-waits', delayMs: hasEnded ? null : leftMs, suspends }
+    return { type: 'step-waits', delayMs: isTaken ? null : leftMs, suspends }
   }
 
   /** A step of the original, as far as it got, as one of this run. */
@@ -119,14 +153,21 @@ export class CodeSteps {
     const attempts = attemptsAt(original)
     if (end && 'value' in end && attempts.length === 0)
       return journal.append({ kind: 'CODE', name, value: end.value, startedAt: at, finishedAt: at })
-    const recorded = known ?? (await this.open(name, Date.now()))
-    for (const { attempt: _, ...made } of attempts)
-      if (!recorded.results.has(made.callId)) await journal.appendAttempt(recorded, made)
+    const { agent } = original.step as Extract<RecordedStep['step'], { kind: 'CODE' }>
+    const recorded = known ?? (await this.open(name, Date.now(), agent))
+    for (const made of attempts)
+      if (!recorded.results.has(made.callId)) await journal.appendAttempt(recorded, toReplayed(made))
     return recorded
   }
 
-  private async open(name: string, startedAt: number): Promise<RecordedStep> {
-    const recorded = await this.params.journal.append({ kind: 'CODE', name, ...this.times(startedAt) })
+  private async open(name: string, startedAt: number, agent?: string, share?: Budget): Promise<RecordedStep> {
+    const run = { ...(agent !== undefined && { agent }), ...(share && { share }) }
+    const recorded = await this.params.journal.append({
+      kind: 'CODE',
+      name,
+      ...run,
+      ...this.times(startedAt),
+    })
     this.failed.set(name, recorded)
     return recorded
   }

@@ -71,7 +71,7 @@ export const cutMessage = (text: string, mask: SecretMask): string =>
 
 const MAX_FRAMES = 10
 /** What executes agents, as a bundle and as sources. */
-const OWN_FILE = /\/(?:thread-entry\.mjs|code-agent\/thread\/[a-z]+\.ts):/
+const OWN_FILE = /\/(?:thread-entry\.mjs|code-agent\/thread\/[a-z-]+\.ts|lib\/tools\/egress\/[a-z-]+\.ts):/
 
 /** The frames of the agent's own source, as `file:line:column (function)`. They contain no values. */
 export function framesOf({ stack }: Pick<ThreadError, 'stack'>): string[] {

@@ -3,6 +3,7 @@ import { endOfStep } from '../../core/attempts.ts'
 import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import type { Recording } from '../../core/recording.ts'
+import { traceparentOf } from '../../core/traceparent.ts'
 import type { Wait } from '../../core/wait.ts'
 import { readSetting } from '../../environment.ts'
 import { logger } from '../../logger.ts'
@@ -10,11 +11,13 @@ import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
+import type { RunAttempt } from '../model-agent/run-child.ts'
 import { Diverged } from '../replay/diverged.ts'
 import { RecordedSteps } from '../replay/recorded-steps.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
 import { CodeWaits, endedWaits, InvalidWait } from '../waiting/code-waits.ts'
 import type { AgentThread } from './agent-thread.ts'
+import { ChildRuns } from './child-runs.ts'
 import { codeFileOf, forgetCodeFile } from './code-file.ts'
 import { CodeSteps } from './code-steps.ts'
 import { framesOf, toFailure, toOutcome } from './outcome.ts'
@@ -30,6 +33,9 @@ type Params = {
   /** Null unless the run takes something from its original. */
   recording: Recording | null
   signal: AbortSignal
+  attempt: RunAttempt
+  /** When the run or its worker has to stop, in milliseconds since the epoch. */
+  endsAt: number
   /** Called when the run has a thread: it may have waited for one. */
   begin: () => void
 }
@@ -54,6 +60,7 @@ export async function runCodeVersion(params: Params): Promise<Outcome> {
     version: `${version.organizationId}/${version.id}`,
     tenantId: params.execution.tenantId,
     environment: hash,
+    depth: params.execution.callers.length,
   }
   for (let attempts = 1; ; attempts++) {
     const code = await codeFileOf(engine.agents, version)
@@ -130,7 +137,8 @@ async function runIn(
     return false
   }
 
-  const codeSteps = new CodeSteps({ engine, journal, replay, mask, countStep })
+  const runs = new ChildRuns(params)
+  const codeSteps = new CodeSteps({ engine, journal, replay, mask, runs, countStep })
   const sendAnswer = ({ id, name }: { id: number; name: string }, answer: StepAnswer) => {
     if (answer.type === 'step-recorded') callbacks.maskStored([[name, answer.json]])
     thread.send({ id, ...answer })
@@ -139,8 +147,9 @@ async function runIn(
   /** @throws AttemptStopped, Unavailable */
   const receive = async (message: ThreadMessage): Promise<void> => {
     switch (message.type) {
-      case 'step': {
-        const answer = await codeSteps.begin(message)
+      case 'step':
+      case 'run': {
+        const answer = await (message.type === 'run' ? codeSteps.run(message) : codeSteps.begin(message))
         if (answer) sendAnswer(message, answer)
         return
       }
@@ -193,6 +202,8 @@ async function runIn(
       executionId: execution.id,
       tenantId: execution.tenantId,
       publicUrl: callbacks.publicUrl,
+      allowedHosts: version.execution.allowedHosts,
+      traceparent: traceparentOf(execution.id),
       storedSteps,
     }
     const isClean = await thread.execute(task, (message) => {

@@ -31,6 +31,11 @@ export type ThreadKey = {
   tenantId: string | null
   /** A hash of what the agent sees of the environment. */
   environment: string
+  /**
+   * How many agents run above the run, in this process, and wait for it with a thread each. Their threads do not count
+   * for its limits: it would wait for a thread that waits for it.
+   */
+  depth: number
 }
 
 /** Runs something, and returns whether the thread can be used again. */
@@ -54,7 +59,7 @@ type Group = {
 
 /** Oldest first. */
 const idle: IdleThread[] = []
-const limit = pLimit(MAX_RUNNING)
+const limits = new Map<number, ReturnType<typeof pLimit>>()
 const versionLimits = new Map<string, ReturnType<typeof pLimit>>()
 const groups = new Map<string, Group>()
 
@@ -72,11 +77,14 @@ export async function withNewThread(key: ThreadKey, options: ThreadOptions, use:
   })
 }
 
-async function withinLimits({ version }: ThreadKey, run: () => Promise<void>): Promise<void> {
-  const versionLimit = versionLimits.get(version) ?? pLimit(MAX_RUNNING_OF_VERSION)
-  versionLimits.set(version, versionLimit)
+async function withinLimits({ version, depth }: ThreadKey, run: () => Promise<void>): Promise<void> {
+  const key = `${depth} ${version}`
+  const versionLimit = versionLimits.get(key) ?? pLimit(MAX_RUNNING_OF_VERSION)
+  versionLimits.set(key, versionLimit)
+  const limit = limits.get(depth) ?? pLimit(MAX_RUNNING)
+  limits.set(depth, limit)
   await versionLimit(() => limit(run))
-  if (versionLimit.activeCount + versionLimit.pendingCount === 0) versionLimits.delete(version)
+  if (versionLimit.activeCount + versionLimit.pendingCount === 0) versionLimits.delete(key)
 }
 
 function openGroup({ version, tenantId, environment }: ThreadKey, options: ThreadOptions): Group {

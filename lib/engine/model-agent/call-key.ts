@@ -5,7 +5,7 @@ import type { ToolCall } from '../../core/model.ts'
 import type { Step } from '../../core/step.ts'
 
 /** The idempotency key of a tool call: the same whichever worker makes it. */
-export const callKeyOf = ({ id }: Pick<Execution, 'id'>, step: Step, call: ToolCall): string =>
+export const callKeyOf = ({ id }: Pick<Execution, 'id'>, step: Step, call: Pick<ToolCall, 'id'>): string =>
   `${id}-${step.number}-${call.id}`
 
 const UUID_CHARACTERS = 36

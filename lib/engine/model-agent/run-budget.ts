@@ -1,4 +1,5 @@
 import type { Version } from '../../core/agent.ts'
+import { attemptId } from '../../core/attempts.ts'
 import {
   addSpending,
   allowOutput,
@@ -122,8 +123,9 @@ export class RunBudget {
   }
 }
 
-/** The calls of a step whose tool is another agent. */
-export function agentCallsOf(step: Step, version: Pick<Version, 'tools'> | null): ToolCall[] {
+/** The calls of a step that are of another agent. */
+export function agentCallsOf(step: Step, version: Pick<Version, 'tools'> | null): Pick<ToolCall, 'id'>[] {
+  if (step.kind === 'CODE' && step.agent) return [{ id: attemptId(1) }]
   if (step.kind !== 'MODEL') return []
   const tools = (version?.tools ?? []) as ToolDocument[]
   const isAgent = ({ name, error }: ToolCall) =>

@@ -1,7 +1,8 @@
-import { resolveVersion } from '../../agents/resolve-version.ts'
+import { type ResolvedVersion, resolveVersion } from '../../agents/resolve-version.ts'
 import type { Version } from '../../core/agent.ts'
+import type { Budget } from '../../core/budget.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { type Execution, usageOfTree } from '../../core/execution.ts'
+import { type Execution, type ExecutionError, usageOfTree } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { MAX_CHILDREN } from '../../core/limits.ts'
 import type { InputFile, ToolResult } from '../../core/model.ts'
@@ -58,47 +59,71 @@ export function subAgents(
     },
 
     async runAgent({ slug, input, idempotencyKey, signal }: AgentCall): Promise<ToolResult> {
-      const { version, selectedBy, isArchived } = await versionOf(slug)
-      const callers = [...parent.callers, parent.agentId]
-      if (callers.includes(version.agentId))
-        return failed(
-          `The agent ${slug} is already running above this call; agents must not call each other in a cycle.`,
-        )
-      if (callers.length >= MAX_DEPTH)
-        return failed(`Agents may call each other at most ${MAX_DEPTH} levels deep.`)
-      if (countChildren(parent, parentVersion, journal.recorded, idempotencyKey) >= maxChildren)
-        return failed(
-          `This run has started ${maxChildren} executions of other agents, which is its limit (execution.maxChildren).`,
-        )
-      const id = childId(parent, idempotencyKey)
-      // A call that began before continues.
-      if (isArchived && (await engine.executions.getStatus({ organizationId, id })) === null)
-        return failed(`The agent ${slug} is archived.`)
-      const passed = await passFiles(version, input, files)
-      if ('problem' in passed) return failed(passed.problem)
-      const ended = await runChild(engine, parent, attempt, {
-        id,
-        version,
-        selectedBy,
-        callers,
-        input: passed.input,
-        signal,
-        endsAt,
-        share: budget?.share() ?? null,
-      }).catch((error: unknown) => {
-        // The timeout of the call. The execution counts all the same.
-        if (error instanceof ToolError) return error
-        throw error
-      })
-      const isInterrupted = ended instanceof ToolError
-      const usage = isInterrupted ? await readUsage(engine, { organizationId, id }) : usageOfTree(ended)
-      const recorded = { executionId: id, ...(usage && { usage }) }
-      if (isInterrupted) return { ...failed(ended.message), ...recorded }
-      if (ended.output) return { ok: true, value: ended.output, ...recorded }
-      const reason = ended.error?.message ?? 'no reason was recorded'
-      return { ...failed(`The agent ${slug} failed: ${reason}`), ...recorded }
+      const call = { ...(await versionOf(slug)), slug, idempotencyKey, signal, attempt, endsAt }
+      const started = countChildren(parent, parentVersion, journal.recorded, idempotencyKey)
+      const prepare = (version: Version) => passFiles(version, input, files)
+      const share = () => budget?.share() ?? null
+      return (await callAgent(engine, parent, { ...call, started, maxChildren, prepare, share })).result
     },
   }
+}
+
+type PreparedCall = Omit<AgentCall, 'input'> &
+  Pick<Deps, 'attempt' | 'endsAt'> &
+  Pick<ResolvedVersion, 'version' | 'selectedBy' | 'isArchived'> & {
+    /** How many executions the run has started before, and may start. */
+    started: number
+    maxChildren: number
+    prepare: (version: Version) => Promise<{ input: JsonObject } | { problem: string }>
+    /** Null without a budget. */
+    share: () => Budget | null
+  }
+
+/**
+ * Runs another agent as an execution of its own, whose id derives from the call.
+ * @returns the result, with what the execution has used; and its error, if there is one
+ * @throws CallWaits if the execution is suspended, Unavailable, or the signal's reason when it aborts
+ */
+export async function callAgent(
+  engine: Engine,
+  parent: Execution,
+  call: PreparedCall,
+): Promise<{ result: ToolResult; error: ExecutionError | null }> {
+  const { slug, version, selectedBy, isArchived, maxChildren, idempotencyKey, ...others } = call
+  const { organizationId } = parent
+  const refused = (error: string) => ({ result: failed(error), error: null })
+  const callers = [...parent.callers, parent.agentId]
+  if (callers.includes(version.agentId))
+    return refused(
+      `The agent ${slug} is already running above this call; agents must not call each other in a cycle.`,
+    )
+  if (callers.length >= MAX_DEPTH)
+    return refused(`Agents may call each other at most ${MAX_DEPTH} levels deep.`)
+  if (others.started >= maxChildren)
+    return refused(
+      `This run has started ${maxChildren} executions of other agents, which is its limit (execution.maxChildren).`,
+    )
+  const id = childId(parent, idempotencyKey)
+  // A call that began before continues.
+  if (isArchived && (await engine.executions.getStatus({ organizationId, id })) === null)
+    return refused(`The agent ${slug} is archived.`)
+  const prepared = await others.prepare(version)
+  if ('problem' in prepared) return refused(prepared.problem)
+  const { signal, endsAt, attempt } = others
+  const { input } = prepared
+  const child = { id, version, selectedBy, callers, input, signal, endsAt, share: others.share() }
+  const ended = await runChild(engine, parent, attempt, child).catch((error: unknown) => {
+    // The timeout of the call. The execution counts all the same.
+    if (error instanceof ToolError) return error
+    throw error
+  })
+  const isInterrupted = ended instanceof ToolError
+  const usage = isInterrupted ? await readUsage(engine, { organizationId, id }) : usageOfTree(ended)
+  const recorded = { executionId: id, ...(usage && { usage }) }
+  if (isInterrupted) return { result: { ...failed(ended.message), ...recorded }, error: null }
+  if (ended.output) return { result: { ok: true, value: ended.output, ...recorded }, error: null }
+  const reason = ended.error?.message ?? 'no reason was recorded'
+  return { result: { ...failed(`The agent ${slug} failed: ${reason}`), ...recorded }, error: ended.error }
 }
 
 /**

@@ -295,7 +295,7 @@ function isRefused(call: StepCall, results: Map<string, CallResult>): boolean {
 }
 
 /** A result as one of the replay, which has not used what the original did for it. */
-function toReplayed({ attempt: _, ...recorded }: CallResult): CallResult {
+export function toReplayed({ attempt: _, ...recorded }: CallResult): CallResult {
   const { usage: used, replayed, ...result } = recorded.result
   const usage = used ?? replayed?.usage
   return { ...recorded, result: { ...result, replayed: { ...(usage && { usage }) } } }

@@ -220,7 +220,7 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
   try {
     if (version.code) {
       const { runCodeVersion } = await import('../code-agent/run.ts')
-      return await runCodeVersion(params)
+      return await runCodeVersion({ ...params, attempt })
     }
     const { runModelVersion } = await import('../model-agent/run.ts')
     return await runModelVersion({ ...params, retry, attempt })
@@ -320,11 +320,14 @@ async function withJudgement({ execution, recording }: Attempt, outcome: Outcome
 
 /** A parent only waits for a child that was suspended itself; a failed run may leave children that are open. */
 async function hasConsequences(
-  { engine, execution, version }: Attempt,
+  { engine, execution, version, journal }: Attempt,
   { status }: Outcome,
 ): Promise<boolean> {
   if (execution.parentExecutionId !== null && execution.waitedMs > 0) return true
-  const callsAgents = !version || (version.tools as ToolDocument[]).some(({ agent }) => agent !== undefined)
+  const callsAgents =
+    !version ||
+    journal?.recorded.some(({ step }) => step.kind === 'CODE' && step.agent !== undefined) ||
+    (version.tools as ToolDocument[]).some(({ agent }) => agent !== undefined)
   return status === 'ERROR' && callsAgents && (await hasOpenChildren(engine, execution))
 }
 

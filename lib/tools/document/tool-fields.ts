@@ -11,7 +11,8 @@ const TIMEOUT_SECONDS = { min: 1, max: 900, default: 60 }
 const FUNCTION =
   /^(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}(:[A-Za-z0-9$_-]{1,128})?$/
 
-const hostSchema = z
+/** The host of a URL, with the port unless it is the scheme's default. */
+export const hostSchema = z
   .string()
   .regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i, 'must be a host such as "localhost:8080"')
 

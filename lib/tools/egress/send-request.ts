@@ -7,7 +7,7 @@ export type OutgoingRequest = {
   method: string
   url: URL
   headers: Record<string, string>
-  body: string | null
+  body: string | Buffer | null
   signal: AbortSignal
 }
 

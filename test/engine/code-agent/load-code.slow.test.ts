@@ -71,7 +71,7 @@ function runOnce(key: string, source: string): Promise<AgentThread> {
   const url = `data:text/javascript,${encodeURIComponent(source)}`
   const task = { code: { url, sha256: null }, input: '{}', executionId: '', tenantId: null, storedSteps: [] }
   return new Promise((resolve, reject) => {
-    void withThread({ version: key, tenantId: null, environment: '' }, options, async (thread) => {
+    void withThread({ version: key, tenantId: null, environment: '', depth: 0 }, options, async (thread) => {
       await thread.execute(task, () => undefined).then(() => resolve(thread), reject)
       return true
     })

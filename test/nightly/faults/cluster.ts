@@ -15,7 +15,7 @@ import { targetFaults } from './database/targeted-faults.ts'
 import { monitorWrites } from './database/write-monitor.ts'
 import { ECHO_AGENT } from './load/hang-ups.ts'
 import { startModelAndTools } from './load/model-and-tools.ts'
-import { CODE_AGENT, HOSTILE_AGENT, TIMED_AGENT, WAITING_AGENT } from './load/planned-run.ts'
+import { CODE_AGENT, FLAKY_AGENT, HOSTILE_AGENT, TIMED_AGENT, WAITING_AGENT } from './load/planned-run.ts'
 import { loadFixture, loadModelAgents, publishAgents } from './load/publish-agents.ts'
 import { type SupervisedService, superviseService } from './processes/supervised-service.ts'
 import { startReceivers } from './receivers.ts'
@@ -74,7 +74,7 @@ export async function startCluster({ seed, leaseSeconds }: { seed: number; lease
     const timed = await loadFixture(CODE_AGENT)
     Object.assign(timed.document, { slug: TIMED_AGENT })
     timed.document.execution.timeoutSeconds = TIMED_TIMEOUT_SECONDS
-    const fixtures = await Promise.all([CODE_AGENT, ECHO_AGENT, WAITING_AGENT].map(loadFixture))
+    const fixtures = await Promise.all([CODE_AGENT, ECHO_AGENT, FLAKY_AGENT, WAITING_AGENT].map(loadFixture))
     const agents = [...fixtures, hostile, timed, ...loadModelAgents(models)]
     await publishAgents(table, organizationId, agents)
 

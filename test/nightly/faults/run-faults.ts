@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionRecord } from '../../../lib/contract/records/execution.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
+import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { seededRandom } from '../../support/data/random.ts'
 import { type ApiClient, type ApiResponse, getNextLink } from '../../support/service/client.ts'
 import { type Cluster, startCluster } from './cluster.ts'
@@ -16,6 +17,7 @@ import { figuresOf, type Report } from './report.ts'
 import { findRemains } from './verify/find-remains.ts'
 import { verifyBatches } from './verify/verify-batches.ts'
 import { missingDeliveries, verifyDeliveries } from './verify/verify-deliveries.ts'
+import { verifyRetries } from './verify/verify-retries.ts'
 import { type Evidence, verifyRuns } from './verify/verify-runs.ts'
 
 export type FaultOptions = {
@@ -84,6 +86,12 @@ export async function runFaults(options: FaultOptions): Promise<Report> {
         ...load.problems,
         ...batches.problems,
         ...verifyRuns(evidence),
+        ...(await verifyRetries({
+          observations,
+          steps: stepStore(cluster.table),
+          log: cluster.log,
+          interruptions: evidence.kills + evidence.outages,
+        })),
         ...verifyBatches(batchObservations, evidence.records),
         ...verifyDeliveries({ ...evidence, receivers, output }),
         ...clusterProblems(cluster),

@@ -11,7 +11,7 @@ import { engineOn } from './engine-on.ts'
 import { executionOf } from './executions.ts'
 import { aModelAgent } from './model-agent.ts'
 
-const table = await ownTable()
+export const aTable = await ownTable()
 
 /** A run of this code, with a clock that only the test moves, and the messages that were sent. */
 export async function aRun(
@@ -21,7 +21,7 @@ export async function aRun(
   let offsetMs = 0
   const sent: (QueuedExecution & { delayMs?: number })[] = []
   const engine: Engine = {
-    ...engineOn(table),
+    ...engineOn(aTable),
     queue: { send: async (message) => void sent.push(message) },
     system: { ...system, now: () => Date.now() + offsetMs },
     times: leaseTimes(),
@@ -31,7 +31,7 @@ export async function aRun(
   const outputSchema = { type: 'object' }
   const version = await aModelAgent(
     { code: true, outputSchema, slug: `waits-${system.newId()}`, ...agent },
-    { code, table },
+    { code, table: aTable },
   )
   const execution = executionOf(version, { input: { question: 'Why?' }, deadlineMs: 86_400_000 })
   await engine.executions.create({ execution })

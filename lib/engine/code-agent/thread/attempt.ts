@@ -88,8 +88,8 @@ function readOwn(error: unknown): { name?: unknown; code?: unknown } {
 }
 
 /**
- * The error that a step throws: the same whether its last attempt has just failed, or in an earlier worker or run. It is
- * none of the classes of the agent, which are not stored.
+ * The error that a step throws: the same whether its last attempt has just failed, or in an earlier worker or run. It
+ * has no class of the agent's own, which is not stored.
  */
 export const toThrown = ({ message, name, code }: Omit<StepFailure, 'stack'>): Error =>
   Object.assign(new Error(message), { name, ...(code !== undefined && { code }) })

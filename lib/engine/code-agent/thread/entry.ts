@@ -10,7 +10,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 import { describe } from './errors.ts'
-import { captureConsole, guardProcess } from './guards.ts'
+import { captureConsole, guardProcess, openLog } from './guards.ts'
 import { isolate } from './isolation.ts'
 import { clearTimers, keepTimers, watchThread, watchTimers } from './leftovers.ts'
 import {
@@ -58,7 +58,7 @@ let current: CurrentRun | null = null
 const runs = new AsyncLocalStorage<CurrentRun>()
 let isDamaged = false
 
-const takeLogs = captureConsole(
+const { take: takeLogs, write } = captureConsole(
   (printed) => post({ type: 'log', ...printed }),
   () => current !== null && runs.getStore() === current,
 )
@@ -159,12 +159,23 @@ async function callAgent(task: ThreadTask, { steps, waits, abort }: CurrentRun):
     const call = await agent
     watch ??= watchThread()
     const { executionId, tenantId, input } = task
-    const context = { executionId, tenantId, signal: abort.signal, step: steps.step, ...waits.context }
+    const context = {
+      ...{ executionId, tenantId, signal: abort.signal, step: steps.step, run: steps.run },
+      ...{ log: openLog(write), fetch: openFetch(task), ...waits.context },
+    }
     return toResult(await call(JSON.parse(input), context))
   } catch (error) {
     return { type: 'failed', error: describe(error) }
   }
 }
+
+/** Few agents call it: it loads what connects on its first call. */
+const openFetch =
+  ({ allowedHosts = [], traceparent }: ThreadTask) =>
+  async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
+    const { egressFetch } = await import('../../../tools/egress/egress-fetch.ts')
+    return egressFetch(input, init, { allowedHosts }, traceparent ? { traceparent } : {})
+  }
 
 /** Agents share a file system, so that one may have replaced the code of another. */
 async function isIntact({ url, sha256 }: CodeFile): Promise<boolean> {

@@ -123,9 +123,9 @@ type Printed = { text: string; isCut: boolean }
  * Sends what the run in progress prints to its execution's log, never to the service's. At most ten times a second: a
  * thread that prints in a loop must not keep its worker busy.
  * @param isOfRun whether the caller belongs to the run in progress; what an earlier run prints late is dropped
- * @returns takes what has not been sent
+ * @returns `take` takes what has not been sent; `write` adds to it
  */
-export function captureConsole(send: (printed: Printed) => void, isOfRun: () => boolean): () => Printed {
+export function captureConsole(send: (printed: Printed) => void, isOfRun: () => boolean) {
   let pending: Printed = { text: '', isCut: false }
   let flushedAt = 0
   const take = () => {
@@ -151,5 +151,19 @@ export function captureConsole(send: (printed: Printed) => void, isOfRun: () => 
   }
   process.stdout.write = writeChunk as typeof process.stdout.write
   process.stderr.write = writeChunk as typeof process.stderr.write
-  return take
+  return { take, write }
+}
+
+/** `context.log`: what an agent prints, with a level. */
+export function openLog(write: (text: string) => void) {
+  const at =
+    (level: string) =>
+    (...values: unknown[]): void =>
+      write(`${level} ${format(...values)}\n`)
+  return Object.assign(at('INFO'), {
+    debug: at('DEBUG'),
+    info: at('INFO'),
+    warn: at('WARN'),
+    error: at('ERROR'),
+  })
 }

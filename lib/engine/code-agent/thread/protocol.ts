@@ -15,6 +15,9 @@ export type ThreadTask = {
   tenantId: string | null
   /** Of the URLs of callbacks. Absent if the service has none. */
   publicUrl?: string | undefined
+  /** Of `context.fetch`: where it may connect to beside public addresses, and the trace that its requests belong to. */
+  allowedHosts?: string[] | undefined
+  traceparent?: string
   /** Results of the steps and waits that earlier attempts stored, by name. */
   storedSteps: [name: string, json: string][]
 }
@@ -61,6 +64,11 @@ export type ThreadMessage =
     }
   /** The step's result; the thread waits for `step-stored`. */
   | { type: 'step-result'; id: number; name: string; json: string; startedAt: number }
+  /**
+   * The agent runs another one, with this input, and gets a part of its budget. `parts`: of what is left. The thread
+   * waits for a `StepAnswer` without attempts.
+   */
+  | { type: 'run'; id: number; name: string; slug: string; json: string; parts: number }
   /** The agent waits; the worker answers with `wait-ended` or `wait-open`. */
   | { type: 'wait'; id: number; name: string; wait: WaitCall }
   /** The agent asks for the URL of a callback; the worker answers with `wait-ended`. */

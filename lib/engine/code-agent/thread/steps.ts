@@ -7,6 +7,9 @@ import { toStepOptions } from './step-options.ts'
 
 type Invalid = Omit<Extract<RunResult, { type: 'invalid' }>, 'type'>
 
+/** Taken before an agent can replace it. */
+const nextTurn = setImmediate
+
 /** Characters. */
 const MAX_STEP_NAME = 1_000
 
@@ -25,6 +28,7 @@ type Params = {
 /** The steps of one run. A step that is still going on when the run ends never settles: nobody stores it. */
 export function openSteps({ storedSteps, post, signal, waits }: Params) {
   let inProgress = 0
+  let starting = 0
   /** Functions that ignored their timeout. */
   let abandoned = 0
   const stored = new Map(storedSteps)
@@ -74,6 +78,43 @@ export function openSteps({ storedSteps, post, signal, waits }: Params) {
     inProgress++
     try {
       return await settle({ name, options, compute: compute as Attempt['compute'] })
+    } finally {
+      inProgress--
+      waits.suspendIfIdle()
+    }
+  }
+
+  /** How many agents start in this turn of the event loop, of those that have not been counted. */
+  async function countStarting(): Promise<number> {
+    starting++
+    await new Promise<void>((resolve) => nextTurn(resolve))
+    return starting--
+  }
+
+  /** The output of another agent. */
+  async function run(name: string, slug: string, input: unknown): Promise<unknown> {
+    const outer = currentStep()
+    const title = `The step "${shorten(String(name))}"`
+    if (outer)
+      throw new Error(`${title} runs an agent. It cannot be inside of the step "${shorten(outer.name)}".`)
+    if (typeof slug !== 'string' || slug === '')
+      throw new TypeError(`${title} needs the slug of an agent as its second argument.`)
+    if (typeof input !== 'object' || input === null || Array.isArray(input))
+      throw new TypeError(`${title} needs an input as its third argument: an object.`)
+    const sent = serialize(`The input of ${title}`, input, `The input of ${title} is not JSON.`)
+    if ('message' in sent) throw new TypeError(sent.message)
+    const known = claim(name)
+    if (known !== undefined) return JSON.parse(known)
+    inProgress++
+    try {
+      const id = nextId()
+      const parts = await countStarting()
+      for (;;) {
+        const answer = await request(id, { type: 'run', id, name, slug, json: sent.json, parts })
+        if (answer.type === 'step-recorded') return JSON.parse(answer.json)
+        if (answer.type === 'step-threw') throw toThrown(answer.failure)
+        if (answer.type === 'step-waits') await pause(id, answer)
+      }
     } finally {
       inProgress--
       waits.suspendIfIdle()
@@ -134,6 +175,7 @@ export function openSteps({ storedSteps, post, signal, waits }: Params) {
 
   return {
     step,
+    run,
     claim,
     isIdle: () => inProgress === 0,
     hasAbandoned: () => abandoned > 0,

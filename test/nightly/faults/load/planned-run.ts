@@ -6,6 +6,11 @@ export const CODE_AGENT = 'marked-steps'
 export const TIMED_AGENT = 'marked-steps-timed'
 /** Waits for a time, a signal and an approval, all of which its client ends. */
 export const WAITING_AGENT = 'marked-waits'
+/** Its steps fail at random, and are tried again. */
+export const FLAKY_AGENT = 'marked-retries'
+export const FLAKY_STEPS = 20
+/** As it declares them. */
+export const STEP_RETRIES = 10
 export const HOSTILE_AGENT = 'hostile'
 export const MODEL_AGENT = 'looking-up'
 /** Calls the model agent as its tool. */
@@ -14,7 +19,7 @@ export const DELEGATING_AGENT = 'delegating'
 /** Kinds of runs, by frequency. */
 export const KINDS = [
   ...(['instant', 'instant', 'instant', 'steps', 'steps', 'steps', 'slow', 'slow'] as const),
-  ...(['waiting', 'waiting', 'large', 'model', 'model', 'delegating', 'hostile'] as const),
+  ...(['waiting', 'waiting', 'large', 'model', 'model', 'delegating', 'hostile', 'flaky'] as const),
 ] as const
 
 /** One run to request. `marker` identifies it everywhere: in its input and as its idempotency key. */
@@ -59,4 +64,10 @@ export const SIGNAL = { name: 'add', data: 1_000 }
 export function waitingRun(params: Pick<CodeInput, 'marker' | 'number' | 'log'>) {
   const { marker, number } = params
   return { slug: WAITING_AGENT, input: params, output: { marker, total: 3 * number + SIGNAL.data } }
+}
+
+/** A run whose steps fail at random. */
+export function flakyRun({ marker, number, log }: Pick<CodeInput, 'marker' | 'number' | 'log'>) {
+  const total = (number * FLAKY_STEPS * (FLAKY_STEPS + 1)) / 2
+  return { slug: FLAKY_AGENT, input: { marker, number, steps: FLAKY_STEPS, log }, output: { marker, total } }
 }

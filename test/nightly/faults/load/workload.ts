@@ -1,7 +1,15 @@
 import { type Random, seededRandom } from '../../../support/data/random.ts'
 import { faultsFor, faultyRun } from './faulty-runs.ts'
 import { modelRun } from './model-runs.ts'
-import { codeRun, EXHAUSTED, HOSTILE_AGENT, KINDS, type PlannedRun, waitingRun } from './planned-run.ts'
+import {
+  codeRun,
+  EXHAUSTED,
+  flakyRun,
+  HOSTILE_AGENT,
+  KINDS,
+  type PlannedRun,
+  waitingRun,
+} from './planned-run.ts'
 
 type HostileRun = [how: string, code: string]
 
@@ -56,6 +64,8 @@ export function planRuns({ seed, asyncRuns, syncRuns, log }: Workload): PlannedR
       }
       case 'waiting':
         return { ...base, ...waitingRun({ marker, number: random.between(1, 1_000), log }), useCache: false }
+      case 'flaky':
+        return { ...base, ...flakyRun({ marker, number: random.between(1, 1_000), log }), useCache: false }
       default: {
         const steps = kind === 'steps' ? random.between(2, 5) : 0
         const params = { marker, number: random.between(1, 1_000), steps, pauseMs: PAUSE_MS[kind], log }
