@@ -248,14 +248,13 @@ export const NEVER_EXPIRES = Number.MAX_SAFE_INTEGER
 /** The index keys of an open execution. */
 export function openKeys(execution: Pick<Execution, 'id' | 'organizationId' | 'suspension'>): Item {
   const { id, suspension } = execution
-  if (!suspension)
-    return {
-      openShard: openShard(shardOf(id, OPEN_SHARDS)),
-      statusShard: statusKey(execution, 'IN_PROGRESS'),
-    }
+  if (!suspension) return { ...listedKeys(id), statusShard: statusKey(execution, 'IN_PROGRESS') }
   const status = needsApproval(suspension.waits) ? 'WAITING-APPROVAL' : 'WAITING'
   return { openShard: timerShard(shardOf(id, TIMER_SHARDS)), statusShard: statusKey(execution, status) }
 }
+
+/** The index key of a final execution from whose end something follows. */
+export const listedKeys = (id: string): Item => ({ openShard: openShard(shardOf(id, OPEN_SHARDS)) })
 
 /** The index keys of a final execution whose events have to be delivered. */
 export const outboxKeys = ({ id, finishedAt }: { id: string; finishedAt: string }): Item => ({
