@@ -17,6 +17,8 @@ import type { Judgement } from '../../core/trial.ts'
 import { needsApproval } from '../../core/wait.ts'
 import { MissingChunk } from '../table/chunks.ts'
 import {
+  activePrefix,
+  activeShard,
   agentShard,
   executionKey,
   isOutboxShard,
@@ -247,8 +249,12 @@ export const NEVER_EXPIRES = Number.MAX_SAFE_INTEGER
 
 /** The index keys of an open execution. */
 export function openKeys(execution: Pick<Execution, 'id' | 'organizationId' | 'suspension'>): Item {
-  const { id, suspension } = execution
-  if (!suspension) return { ...listedKeys(id), statusShard: statusKey(execution, 'IN_PROGRESS') }
+  const { id, organizationId, suspension } = execution
+  if (!suspension)
+    return {
+      activeShard: activeShard(organizationId, shardOf(id, STATUS_SHARDS)),
+      activeOrder: `${activePrefix(organizationId)}${id}`,
+    }
   const status = needsApproval(suspension.waits) ? 'WAITING-APPROVAL' : 'WAITING'
   return { openShard: timerShard(shardOf(id, TIMER_SHARDS)), statusShard: statusKey(execution, status) }
 }

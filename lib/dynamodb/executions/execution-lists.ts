@@ -158,8 +158,7 @@ function statusKeysOf({ status, waiting }: ExecutionListParams): (StatusKey | 'A
   if (waiting === 'approval') return ['WAITING-APPROVAL']
   if (waiting === 'any') return ['WAITING', 'WAITING-APPROVAL']
   if (status !== 'IN_PROGRESS') return null
-  const running = ['ACTIVE', 'IN_PROGRESS'] as const
-  return waiting === 'none' ? [...running] : [...running, 'WAITING', 'WAITING-APPROVAL']
+  return waiting === 'none' ? ['ACTIVE'] : ['ACTIVE', 'WAITING', 'WAITING-APPROVAL']
 }
 
 /** Only its trial lists what it has repeated. Open lines count in the index of open executions, as all others do. */

@@ -24,7 +24,7 @@ const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openSh
 export const TIMER_PARTITIONS = Array.from({ length: TIMER_SHARDS }, (_, shard) => timerShard(shard))
 const ACTIVE_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => activePartition(shard))
 /** Those that `listOpen` reads, one after the other. */
-const ALL_PARTITIONS = [...OPEN_PARTITIONS, ...TIMER_PARTITIONS, ...ACTIVE_PARTITIONS]
+const ALL_PARTITIONS = [...TIMER_PARTITIONS, ...ACTIVE_PARTITIONS]
 
 /** Shards to count, one after the other as long as the result is too close to the limit. */
 const SAMPLES = [1, STATUS_SHARDS / 4, STATUS_SHARDS]
@@ -63,7 +63,7 @@ export function openExecutions(
     }
 
   return {
-    countOpen: countShards(countActive, countKey('IN_PROGRESS')),
+    countOpen: countShards(countActive),
 
     countSuspended: countShards(countKey('WAITING'), countKey('WAITING-APPROVAL')),
 
@@ -77,7 +77,7 @@ export function openExecutions(
 
     async listOpen({ limit, after }) {
       const shard = after?.shard ?? 0
-      const isActive = shard >= ALL_PARTITIONS.length - ACTIVE_PARTITIONS.length
+      const isActive = shard >= TIMER_PARTITIONS.length
       const { items: entries, lastKey } = await table.query({
         IndexName: isActive ? 'active-executions' : 'open-executions',
         KeyConditionExpression: isActive ? 'activeShard = :shard' : 'openShard = :shard',
