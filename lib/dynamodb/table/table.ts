@@ -44,6 +44,8 @@ export function openTable(environment: Environment = process.env) {
     new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
     { marshallOptions: { removeUndefinedValues: true } },
   )
+  // It prepares what it would log for each request, and the client has no logger.
+  client.middlewareStack.remove('loggerMiddleware')
   const isPaused = readSetting('paused', environment) === 'on'
   const send = (async (command: never) => {
     if (isPaused) throw new Unavailable(new Error('The service is paused.'))
