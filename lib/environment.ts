@@ -46,8 +46,16 @@ export function requireEnv(name: string, environment: Environment = process.env)
 }
 
 /** The environment variable of a setting: `MAX_WAIT_DAYS` of `maxWaitDays`. */
-export const variableOf = (name: SettingName): string =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+export function variableOf(name: SettingName): string {
+  const known = variables.get(name)
+  if (known) return known
+  const variable = name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+  variables.set(name, variable)
+  return variable
+}
+
+/** Runs read settings. */
+const variables = new Map<SettingName, string>()
 
 type Value<Name extends SettingName> = Name extends IntegerSetting
   ? (typeof DEFAULTS)[Name]

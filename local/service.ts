@@ -122,13 +122,15 @@ export async function runService(environment: Environment, print: (line: string)
     )
     cleanups.push(async () => clearInterval(sweeper))
 
+    const log = printTogether(print)
+    cleanups.push(async () => log.flush())
     const gateway = createGateway({
       handlers,
       authorizer,
       corsOrigins,
       publicUrl: defaults.PUBLIC_URL,
       onResponse: ({ method, path, status, ms }) =>
-        print(`${method} ${maskMacs(path)} ${status} ${ms.toFixed(0)} ms`),
+        log.add(`${method} ${maskMacs(path)} ${status} ${ms.toFixed(0)} ms`),
     })
     let requests = 0
     gateway.on('request', (_request, response) => {
@@ -159,6 +161,27 @@ export async function runService(environment: Environment, print: (line: string)
   } catch (error) {
     await stop().catch(() => undefined)
     throw error
+  }
+}
+
+const PRINT_MS = 50
+
+/** Lines of requests, a moment later: a write for each of them would be a part of the time of a run. */
+function printTogether(print: (line: string) => void) {
+  let lines: string[] = []
+  let timer: NodeJS.Timeout | undefined
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (lines.length > 0) print(lines.join('\n'))
+    lines = []
+  }
+  return {
+    add(line: string): void {
+      lines.push(line)
+      timer ??= setTimeout(flush, PRINT_MS)
+    },
+    flush,
   }
 }
 

@@ -40,6 +40,7 @@ type Grant = {
 
 /** Of the lists of the executions of an agent. */
 const LIST_INDEXES: IndexName[] = [
+  'active-executions',
   'executions-by-status',
   'executions-of-agent',
   'executions-of-tenant',
@@ -66,14 +67,20 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'get-version': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
   'delete-version': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'UpdateItem'],
-    indexes: ['executions-by-status'],
+    indexes: ['active-executions', 'executions-by-status'],
   },
   'promote-version': { table: ['GetItem', 'UpdateItem'] },
   'retire-version': { table: ['GetItem', 'UpdateItem'] },
   'manage-rollouts': { table: ['GetItem', 'UpdateItem'] },
   'run-agent': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-by-status', 'executions-of-agent', 'lessons-of-agent', 'owned-by-organization'],
+    indexes: [
+      'active-executions',
+      'executions-by-status',
+      'executions-of-agent',
+      'lessons-of-agent',
+      'owned-by-organization',
+    ],
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },
@@ -85,7 +92,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'list-executions': {
     table: ['BatchGetItem'],
-    indexes: ['executions-by-status', 'executions-of-tenant', 'owned-by-organization'],
+    indexes: ['active-executions', 'executions-by-status', 'executions-of-tenant', 'owned-by-organization'],
   },
   'list-agent-executions': { table: ['BatchGetItem', 'GetItem'], indexes: LIST_INDEXES },
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
@@ -111,7 +118,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'manage-schedules': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-by-status'],
+    indexes: ['active-executions', 'executions-by-status'],
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },
@@ -135,7 +142,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'rerun-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-by-status'],
+    indexes: ['active-executions', 'executions-by-status'],
     queue: ['SendMessage'],
   },
   'read-usage': { table: ['BatchGetItem', 'GetItem', 'Query'] },
@@ -152,13 +159,13 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'process-execution': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-by-status', 'executions-of-agent', 'lessons-of-agent'],
+    indexes: ['active-executions', 'executions-by-status', 'executions-of-agent', 'lessons-of-agent'],
     queue: ['ChangeMessageVisibility', 'DeleteMessage', 'SendMessage'],
     deliveryQueue: ['SendMessage'],
   },
   'sweep-executions': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['open-executions', 'usage-entries'],
+    indexes: ['active-executions', 'open-executions', 'usage-entries'],
     queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },

@@ -50,8 +50,19 @@ export const isSlug = (text: string): boolean =>
   text.length <= MAX_SLUG_LENGTH && SLUG.test(text) && !UUID.test(text)
 
 /** An agent's id derives from its organization and slug, so that resolving a slug needs no read. */
-export const agentIdOf = (organizationId: string, slug: string): string =>
-  v5(`${organizationId}/${slug}`, AGENT_NAMESPACE)
+export function agentIdOf(organizationId: string, slug: string): string {
+  const name = `${organizationId}/${slug}`
+  const known = agentIds.get(name)
+  if (known) return known
+  if (agentIds.size === MAX_AGENT_IDS) agentIds.clear()
+  const id = v5(name, AGENT_NAMESPACE)
+  agentIds.set(name, id)
+  return id
+}
+
+/** Each run resolves its slug. */
+const agentIds = new Map<string, string>()
+const MAX_AGENT_IDS = 10_000
 
 /** The id of someone whom an identity provider knows: what an API token has, too. Neither text has a line break. */
 export const subjectIdOf = (issuer: string, subject: string): string =>

@@ -113,8 +113,8 @@ export function endpoint<Name extends OperationName>(
   if (!operation.public) handler.use(restrictParameters(query !== undefined && 'tenantId' in query.shape))
   if (headers) handler.use(requestHeaders(headers))
   if (operation.body && !operation.rawBody) handler.use(jsonBody(operation))
-  return handler.handler(async (event, { signal }) => {
-    const request = toRequest<Name>(event, signal)
+  return handler.handler(async (event, context) => {
+    const request = toRequest<Name>(event, context)
     const response =
       action && audit
         ? await audit({ action, access: request.access, event }, (note, begin) =>
@@ -156,10 +156,7 @@ export function family(handlers: Partial<Record<OperationName, Handler>>): Handl
 /** Defined by the Lambda runtime: marks a handler that is given a stream for its response. */
 declare const awslambda: { streamifyResponse: (handler: Handler) => Handler }
 
-function toRequest<Name extends OperationName>(
-  event: ServiceEvent,
-  signal: AbortSignal | undefined,
-): Request<Name> {
+function toRequest<Name extends OperationName>(event: ServiceEvent, context: CallContext): Request<Name> {
   return {
     ...NO_PARAMETERS,
     ...event.pathParameters,
@@ -174,7 +171,9 @@ function toRequest<Name extends OperationName>(
     path: event.requestContext.path ?? event.path,
     note: () => undefined,
     begin: async () => undefined,
-    signal,
+    get signal() {
+      return context.signal
+    },
     event,
   }
 }

@@ -24,15 +24,18 @@ const LIMITS = {
   wait: { token: 128, organization: 512, name: 'requests that wait for an execution' },
 } as const
 
+/** One signal for all runs: each ends with its run what it is combined with (`anyOf`). */
+const UNLIMITED = { full: new AbortController().signal, release: () => undefined }
+
 /** How many are open, by kind and owner. */
 const open = new Map<string, number>()
 
 /** The open requests of this process. Synchronous runs count as open executions only. */
 const requestsOfProcess: OpenRequests = {
   async hold(kind, { tokenId, organizationId }) {
+    if (kind === 'run') return UNLIMITED
     // Not one for all: Node retains what a signal is combined with.
     const full = new AbortController().signal
-    if (kind === 'run') return { full, release: () => undefined }
     const { token, organization, name } = LIMITS[kind]
     const counters = [
       { key: `${kind} ${organizationId} ${tokenId}`, max: token, owner: 'This token' },

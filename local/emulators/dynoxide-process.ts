@@ -130,13 +130,22 @@ function onLine(stream: Readable, listener: (line: string) => void): void {
 
 const exitedError = () => Object.assign(new Error('dynoxide has exited.'), { code: 'ECONNRESET' })
 
-const toSnakeCase = (name: string) => name.replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
+function toSnakeCase(name: string): string {
+  const known = snakeCase.get(name)
+  if (known) return known
+  const converted = name.replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
+  snakeCase.set(name, converted)
+  return converted
+}
+
+/** Operations, and members of their inputs: DynamoDB has a few dozen. */
+const snakeCase = new Map<string, string>()
 
 /** The tool is the operation in snake case, and so are the names of its arguments, but not those inside them. */
 function toToolCall(operation: string, input: object) {
-  const members = Object.entries(input).map(([name, value]) => [toSnakeCase(name), value])
-  const raw = operation === 'DescribeTable' ? { raw: true } : {}
-  return { name: toSnakeCase(operation), arguments: { ...raw, ...Object.fromEntries(members) } }
+  const members: Record<string, unknown> = operation === 'DescribeTable' ? { raw: true } : {}
+  for (const [name, value] of Object.entries(input)) members[toSnakeCase(name)] = value
+  return { name: toSnakeCase(operation), arguments: members }
 }
 
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html */

@@ -76,4 +76,4 @@ type Headers = Record<string, string | string[] | undefined>
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0'
 /** `Buffer.from` would call methods of the SDK's bodies that print a deprecation. */
-const decoder = new TextDecoder()
+export const decoder = new TextDecoder()

@@ -2,9 +2,10 @@ import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { clientConfig } from '../../lib/aws-sdk.ts'
+import type { NodeHttpHandler } from '@smithy/node-http-handler'
+import { clientConfig, handleInProcess, socketPathOf } from '../../lib/aws-sdk.ts'
 import { startDynoxideProcess } from './dynoxide-process.ts'
-import { type Listening, listenPrivately, serveDynamoDB } from './private-socket.ts'
+import { decoder, type Listening, listenPrivately, serveDynamoDB } from './private-socket.ts'
 
 /** A running emulator. `stop` keeps the stored data. */
 export type Emulator = { name: string; endpoint: string; stop: () => Promise<void> }
@@ -89,6 +90,16 @@ export async function startEmbeddedSqs(listen: Listen = listenPrivately): Promis
   const app = buildApp({ logger: false })
   await app.ready()
   const { endpoint, close } = await listen(app.server)
+  // Clients of this process need no connection. A port is for others.
+  const isPrivate = socketPathOf(endpoint) !== undefined
+  if (isPrivate) handleInProcess(endpoint, async ({ method, path, headers, body }) => {
+    const { statusCode, headers: given, rawPayload } = await app.inject({
+      ...{ method: method as 'POST', url: path, headers },
+      payload: decoder.decode(body as Uint8Array),
+    })
+    const response = { statusCode, headers: given, body: rawPayload }
+    return { response } as unknown as Awaited<ReturnType<NodeHttpHandler['handle']>>
+  })
   return { name: 'fauxqs', endpoint, stop: () => close().then(() => app.close()) }
 }
 

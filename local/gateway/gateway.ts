@@ -84,8 +84,12 @@ async function handleRequest(
 ): Promise<APIGatewayProxyResult> {
   const { handlers, authorizer, corsOrigins, requestId, baseUrl } = options
   const body = readBody(request)
-  const hungUp = new AbortController()
-  const hangUp = () => hungUp.abort(new ServiceError('BadRequest', 'The client closed the connection.'))
+  let isHungUp = false
+  let hungUp: AbortController | undefined
+  const hangUp = () => {
+    isHungUp = true
+    hungUp?.abort(new ServiceError('BadRequest', 'The client closed the connection.'))
+  }
   request.socket.once('close', hangUp)
   try {
     const { pattern, match } = findPath(request)
@@ -99,7 +103,16 @@ async function handleRequest(
     const event = toProxyEvent({ request, requestId, match, authorizerContext, body: received, baseUrl })
     assertFitsInvocation(event)
     const functionName = functionOf(match.route.operation)
-    const context = { awsRequestId: requestId, functionName, signal: hungUp.signal }
+    const context = {
+      awsRequestId: requestId,
+      functionName,
+      /** Most requests do not use it. */
+      get signal() {
+        hungUp ??= new AbortController()
+        if (isHungUp) hangUp()
+        return hungUp.signal
+      },
+    }
     return (await handlers[match.route.operation](event, context)) as APIGatewayProxyResult
   } finally {
     request.socket.off('close', hangUp)

@@ -35,21 +35,21 @@ type RouteMatch = { route: Route; path: string; search: string; parameters: Reco
 /** A path of the routes. `match` is null if it has no route with the method of the request. */
 export type PathMatch = { pattern: string; match: RouteMatch | null }
 
-const paths = [...new Set(routes.map(({ path }) => path))].map((pattern) => ({
-  pattern,
-  segments: pattern.split('/'),
-}))
+const paths = Map.groupBy(
+  [...new Set(routes.map(({ path }) => path))].map((pattern) => ({ pattern, segments: pattern.split('/') })),
+  ({ segments }) => segments.length,
+)
+const routesByName = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
 
 /** The path of a request. A trailing slash makes no difference, as in API Gateway. */
 export function matchPath(method: string, url: string): PathMatch | null {
   const pathAndQuery = url.replace(/^https?:\/\/[^/?]*/i, '')
   const [path = '', ...rest] = pathAndQuery.split('?')
   const given = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
-  for (const { pattern, segments } of paths) {
-    const parameters = segments.length === given.length ? matchSegments(segments, given) : null
+  for (const { pattern, segments } of paths.get(given.length) ?? []) {
+    const parameters = matchSegments(segments, given)
     if (!parameters) continue
-    const routeMethod = method === 'HEAD' ? 'GET' : method
-    const route = routes.find((each) => each.method === routeMethod && each.path === pattern)
+    const route = routesByName.get(`${method === 'HEAD' ? 'GET' : method} ${pattern}`)
     return { pattern, match: route ? { route, path, search: rest.join('?'), parameters } : null }
   }
   return null

@@ -68,4 +68,5 @@ export function tryParseJson(text: string): unknown {
 }
 
 /** Whether text that `JSON.stringify` wrote contains half of a surrogate pair, which DynamoDB refuses in items. */
-export const hasUnpairedSurrogate = (json: string): boolean => /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(json)
+export const hasUnpairedSurrogate = (json: string): boolean =>
+  json.includes('\\ud') && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(json)

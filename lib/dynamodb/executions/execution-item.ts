@@ -17,6 +17,8 @@ import type { Judgement } from '../../core/trial.ts'
 import { needsApproval } from '../../core/wait.ts'
 import { MissingChunk } from '../table/chunks.ts'
 import {
+  activePrefix,
+  activeShard,
   agentShard,
   executionKey,
   isOutboxShard,
@@ -167,19 +169,21 @@ export const SUMMARY_ATTRIBUTES: string[] = [
   ] satisfies (keyof ExecutionItem)[]),
 ]
 
+const PLAIN_ENTRIES = Object.entries(PLAIN_FIELDS) as [PlainField, unknown][]
+
 export function toSummary(item: ExecutionItem): ExecutionSummary {
   const { batch, error, lastError, judgement, leaseOwner, leaseExpiresAt, openShard } = item
-  const plain = Object.fromEntries(
-    Object.entries(PLAIN_FIELDS).map(([name, missing]) => [name, item[name as PlainField] ?? missing]),
-  ) as Pick<ExecutionSummary, PlainField>
+  const plain = {} as Record<string, unknown>
+  for (const [name, missing] of PLAIN_ENTRIES) plain[name] = item[name] ?? missing
+  const fields = plain as Pick<ExecutionSummary, PlainField>
   return {
-    ...plain,
+    ...fields,
     ...(isOutboxShard(openShard) && { openUntil: null }),
     batch: batch ? readLine(batch) : null,
-    usage: totalUsage(plain),
-    error: parseError(error, plain.id),
-    lastError: parseError(lastError, plain.id),
-    judgement: parseText<Judgement>(judgement, plain.id),
+    usage: totalUsage(fields),
+    error: parseError(error, fields.id),
+    lastError: parseError(lastError, fields.id),
+    judgement: parseText<Judgement>(judgement, fields.id),
     lease: leaseOwner && leaseExpiresAt ? { owner: leaseOwner, expiresAt: leaseExpiresAt } : null,
   }
 }
@@ -247,15 +251,18 @@ export const NEVER_EXPIRES = Number.MAX_SAFE_INTEGER
 
 /** The index keys of an open execution. */
 export function openKeys(execution: Pick<Execution, 'id' | 'organizationId' | 'suspension'>): Item {
-  const { id, suspension } = execution
+  const { id, organizationId, suspension } = execution
   if (!suspension)
     return {
-      openShard: openShard(shardOf(id, OPEN_SHARDS)),
-      statusShard: statusKey(execution, 'IN_PROGRESS'),
+      activeShard: activeShard(organizationId, shardOf(id, STATUS_SHARDS)),
+      activeOrder: `${activePrefix(organizationId)}${id}`,
     }
   const status = needsApproval(suspension.waits) ? 'WAITING-APPROVAL' : 'WAITING'
   return { openShard: timerShard(shardOf(id, TIMER_SHARDS)), statusShard: statusKey(execution, status) }
 }
+
+/** The index key of a final execution from whose end something follows. */
+export const listedKeys = (id: string): Item => ({ openShard: openShard(shardOf(id, OPEN_SHARDS)) })
 
 /** The index keys of a final execution whose events have to be delivered. */
 export const outboxKeys = ({ id, finishedAt }: { id: string; finishedAt: string }): Item => ({
@@ -341,10 +348,15 @@ function parseText<T>(stored: StoredText | undefined, id: string): T | null {
 /** Without the values that missing attributes stand for. */
 function withoutMissing(fields: object): Item {
   const missing: Item = PLAIN_FIELDS
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(value, missing[name] ?? null)),
-  )
+  const item: Item = {}
+  for (const [name, value] of Object.entries(fields))
+    if (!isMissing(value, missing[name] ?? null)) item[name] = value
+  return item
 }
+
+/** A value that is never missing, and the empty list, are the only ones that are not primitive. */
+const isMissing = (value: unknown, missing: unknown): boolean =>
+  value === missing || (Array.isArray(missing) && Array.isArray(value) && value.length === 0)
 
 export function withoutNulls(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null))

@@ -6,6 +6,8 @@ import type { ExecutionListParams, ExecutionSearch, ExecutionStore } from '../..
 import type { Page, PageRequest, SearchedPage } from '../../core/ports/system.ts'
 import { needsApproval } from '../../core/wait.ts'
 import {
+  activePrefix,
+  activeShard,
   agentShard,
   executionKey,
   ownedShard,
@@ -147,13 +149,16 @@ async function readRecords(table: Table, items: Record[]): Promise<Record[]> {
   return records.filter(({ deleted }) => !deleted)
 }
 
-/** The keys under which `executions-by-status` has what matches; null if it does not have all of it. */
-function statusKeysOf({ status, waiting }: ExecutionListParams): StatusKey[] | null {
+/**
+ * The keys under which `executions-by-status` has what matches, and `active-executions` what is neither suspended nor
+ * final; null if they do not have all of it.
+ */
+function statusKeysOf({ status, waiting }: ExecutionListParams): (StatusKey | 'ACTIVE')[] | null {
   if (status === 'ERROR') return ['ERROR']
   if (waiting === 'approval') return ['WAITING-APPROVAL']
   if (waiting === 'any') return ['WAITING', 'WAITING-APPROVAL']
   if (status !== 'IN_PROGRESS') return null
-  return waiting === 'none' ? ['IN_PROGRESS'] : ['IN_PROGRESS', 'WAITING', 'WAITING-APPROVAL']
+  return waiting === 'none' ? ['ACTIVE'] : ['ACTIVE', 'WAITING', 'WAITING-APPROVAL']
 }
 
 /** Only its trial lists what it has repeated. Open lines count in the index of open executions, as all others do. */
@@ -183,8 +188,14 @@ function toQuery(params: ExecutionListParams): ShardedQuery {
   const keys = statusKeysOf(params)
   if (keys) {
     const shards = keys.length * STATUS_SHARDS
-    const shard = (number: number) =>
-      statusShard(organizationId, keys[number % keys.length] as StatusKey, Math.floor(number / keys.length))
+    const active = { index: 'active-executions', prefix: activePrefix(organizationId) } as const
+    const shard = (number: number) => {
+      const key = keys[number % keys.length] as StatusKey | 'ACTIVE'
+      const each = Math.floor(number / keys.length)
+      return key === 'ACTIVE'
+        ? { ...active, partition: activeShard(organizationId, each) }
+        : statusShard(organizationId, key, each)
+    }
     return { ...page, index: 'executions-by-status', shard, shards, filter: isEqual({ agentId, tenantId }) }
   }
   if (tenantId !== null) {

@@ -12,6 +12,7 @@ import { usageProgress } from '../usage-store.ts'
 import { type Accounting, cleanUp, deleteExecution, listCleanups, refuse } from './cleanup.ts'
 import {
   type ExecutionItem,
+  listedKeys,
   loadExecution,
   NEVER_EXPIRES,
   openKeys,
@@ -182,6 +183,7 @@ export function executionStore(table: Table): ExecutionStore {
       const { error = null } = transition.set
       const keys = {
         ...usageKeys({ id, endedAt: writtenAt, error, source }),
+        ...(staysListed && listedKeys(id)),
         ...(isMarked && !staysListed && outboxKeys({ id, finishedAt })),
       }
       const updated = await apply(
@@ -212,7 +214,7 @@ export function executionStore(table: Table): ExecutionStore {
     }) {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
       const { staysListed, finishedAt, error } = ending
-      const open = staysListed && openKeys({ organizationId, id, suspension: null })
+      const open = staysListed && listedKeys(id)
       const marks = isMarked && !staysListed && outboxKeys({ id, finishedAt })
       const keys = {
         ...open,
@@ -287,6 +289,7 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
       leaseExpiresAt: set.suspension ? NEVER_EXPIRES : (lease?.expiresAt ?? null),
     }),
   }
+  const isWoken = set.suspension === null && !set.status
   const cleared = Object.entries(values).flatMap(([name, value]) => (value === null ? [name] : []))
   return {
     set: withoutNulls(values),
@@ -294,6 +297,8 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
       ...cleared,
       ...(set.openUntil === null ? ['openShard'] : []),
       ...(set.status === 'SUCCESS' ? ['statusShard'] : []),
+      ...(set.status || set.suspension ? ['activeShard', 'activeOrder'] : []),
+      ...(isWoken ? ['openShard', 'statusShard'] : []),
       // Earlier releases gave a record its expiry when it was created.
       ...(set.suspension ? [TABLE.timeToLive] : []),
     ],

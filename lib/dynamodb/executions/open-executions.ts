@@ -1,5 +1,8 @@
 import type { ExecutionStore, StaleExecution } from '../../core/ports/executions.ts'
 import {
+  activePartition,
+  activePrefix,
+  activeShard,
   CHILD_PREFIX,
   childIdOf,
   executionIdOf,
@@ -19,8 +22,9 @@ import { type ExecutionItem, SUMMARY_ATTRIBUTES, toSummary } from './execution-i
 
 const OPEN_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => openShard(shard))
 export const TIMER_PARTITIONS = Array.from({ length: TIMER_SHARDS }, (_, shard) => timerShard(shard))
-/** Of those that `listOpen` reads, one after the other. */
-const ALL_PARTITIONS = [...OPEN_PARTITIONS, ...TIMER_PARTITIONS]
+const ACTIVE_PARTITIONS = Array.from({ length: OPEN_SHARDS }, (_, shard) => activePartition(shard))
+/** Those that `listOpen` reads, one after the other. */
+const ALL_PARTITIONS = [...TIMER_PARTITIONS, ...ACTIVE_PARTITIONS]
 
 /** Shards to count, one after the other as long as the result is too close to the limit. */
 const SAMPLES = [1, STATUS_SHARDS / 4, STATUS_SHARDS]
@@ -30,15 +34,17 @@ export function openExecutions(
   table: Table,
   random = Math.random,
 ): Pick<ExecutionStore, 'countOpen' | 'countSuspended' | 'listOpen' | 'listStale'> {
+  const countActive = (organizationId: string, shard: number) =>
+    table.count('active-executions', activeShard(organizationId, shard), activePrefix(organizationId))
+  const countKey = (key: StatusKey) => (organizationId: string, shard: number) =>
+    table.count('executions-by-status', statusShard(organizationId, key, shard))
+
   /** An estimate while it is far below `max`. */
-  const countKeys =
-    (...keys: StatusKey[]): ExecutionStore['countOpen'] =>
+  const countShards =
+    (...parts: ((organizationId: string, shard: number) => Promise<number>)[]): ExecutionStore['countOpen'] =>
     async ({ organizationId, max }) => {
       const count = async (shard: number) => {
-        const partitions = keys.map((key) => statusShard(organizationId, key, shard))
-        const counts = await Promise.all(
-          partitions.map((partition) => table.count('executions-by-status', partition)),
-        )
+        const counts = await Promise.all(parts.map((countPart) => countPart(organizationId, shard)))
         return counts.reduce((sum, each) => sum + each, 0)
       }
       const first = Math.floor(random() * STATUS_SHARDS)
@@ -57,19 +63,24 @@ export function openExecutions(
     }
 
   return {
-    countOpen: countKeys('IN_PROGRESS'),
+    countOpen: countShards(countActive),
 
-    countSuspended: countKeys('WAITING', 'WAITING-APPROVAL'),
+    countSuspended: countShards(countKey('WAITING'), countKey('WAITING-APPROVAL')),
 
-    async listStale(params) {
-      return (await listDueItems(table, OPEN_PARTITIONS, params)).map(toStale)
+    async listStale({ now, limit }) {
+      const [ended, active] = await Promise.all([
+        listDueItems(table, OPEN_PARTITIONS, { now, limit }),
+        Promise.all(ACTIVE_PARTITIONS.map((partition) => readDueActive(table, partition, now))),
+      ])
+      return earliest([...ended, ...active.flat()], limit).map(toStale)
     },
 
     async listOpen({ limit, after }) {
       const shard = after?.shard ?? 0
+      const isActive = shard >= TIMER_PARTITIONS.length
       const { items: entries, lastKey } = await table.query({
-        IndexName: 'open-executions',
-        KeyConditionExpression: 'openShard = :shard',
+        IndexName: isActive ? 'active-executions' : 'open-executions',
+        KeyConditionExpression: isActive ? 'activeShard = :shard' : 'openShard = :shard',
         ExpressionAttributeValues: { ':shard': ALL_PARTITIONS[shard] },
         ExclusiveStartKey: after?.entry ?? undefined,
         Limit: limit,
@@ -132,10 +143,26 @@ export async function listDueItems(table: Table, partitions: string[], { now, li
   const shards = await Promise.all(
     partitions.map((partition) => table.query({ ...dueBefore(partition, now), Limit: limit })),
   )
-  return shards
-    .flatMap(({ items }) => items)
-    .sort((a, b) => Number(a.openUntil) - Number(b.openUntil))
-    .slice(0, limit)
+  return earliest(
+    shards.flatMap(({ items }) => items),
+    limit,
+  )
+}
+
+const earliest = (items: Item[], limit: number): Item[] =>
+  items.sort((a, b) => Number(a.openUntil) - Number(b.openUntil)).slice(0, limit)
+
+/** Of a partition of active executions, which are read all: they are sorted for lists, and bounded by what runs. */
+async function readDueActive(table: Table, partition: string, now: number): Promise<Item[]> {
+  const pages = queryPages(table, {
+    IndexName: 'active-executions',
+    KeyConditionExpression: 'activeShard = :shard',
+    FilterExpression: 'openUntil < :time',
+    ExpressionAttributeValues: { ':shard': partition, ':time': now },
+  })
+  const due: Item[] = []
+  for await (const items of pages) due.push(...items)
+  return due
 }
 
 export const dueBefore = (partition: string, time: number): Query => ({

@@ -28,39 +28,75 @@ export function expressions(change: Change) {
   const { set = {}, setOnce = {}, copy = {}, remove = [], add = {}, condition } = change
   const { include = {}, exclude = {} } = change
   const added = { ...add, ...include }
-  const given = (item: Item) => Object.keys(item).filter((name) => item[name] !== undefined)
   const values = { ...set, ...setOnce, ...added, ...exclude, ...condition?.values }
-  const names = [
-    ...given(set),
-    ...given(setOnce),
-    ...Object.entries(copy).flat(),
-    ...remove,
-    ...Object.keys({ ...added, ...exclude }),
-    ...(condition?.names ?? []),
-  ]
+  const shape: Shape = {
+    set: given(set),
+    setOnce: given(setOnce),
+    copy,
+    remove,
+    add: Object.keys(added),
+    exclude: Object.keys(exclude),
+    condition: condition?.expression,
+    names: condition?.names ?? [],
+  }
+  return { ...prepare(shape), ExpressionAttributeValues: toMap(':', given(values), (name) => values[name]) }
+}
+
+const given = (item: Item) => Object.keys(item).filter((name) => item[name] !== undefined)
+
+/** A change without its values: runs have few. */
+type Shape = {
+  set: string[]
+  setOnce: string[]
+  copy: Record<string, string>
+  remove: string[]
+  add: string[]
+  exclude: string[]
+  condition: string | undefined
+  names: string[]
+}
+type Prepared = ReturnType<typeof toExpressions>
+
+const prepared = new Map<string, Prepared>()
+/** Some changes have names that contain ids. */
+const MAX_PREPARED = 1_000
+
+function prepare(shape: Shape): Prepared {
+  const key = JSON.stringify(shape)
+  const known = prepared.get(key)
+  if (known) return known
+  if (prepared.size === MAX_PREPARED) prepared.clear()
+  const result = toExpressions(shape)
+  prepared.set(key, result)
+  return result
+}
+
+function toExpressions({ set, setOnce, copy, remove, add, exclude, condition, names }: Shape) {
+  const all = [...set, ...setOnce, ...Object.entries(copy).flat(), ...remove, ...add, ...exclude, ...names]
   const terms = {
     SET: [
-      ...given(set).map((name) => `#${name} = :${name}`),
-      ...given(setOnce).map((name) => `#${name} = if_not_exists(#${name}, :${name})`),
+      ...set.map((name) => `#${name} = :${name}`),
+      ...setOnce.map((name) => `#${name} = if_not_exists(#${name}, :${name})`),
       ...Object.entries(copy).map(([name, from]) => `#${name} = #${from}`),
     ],
     REMOVE: remove.map((name) => `#${name}`),
-    ADD: Object.keys(added).map((name) => `#${name} :${name}`),
-    DELETE: Object.keys(exclude).map((name) => `#${name} :${name}`),
+    ADD: add.map((name) => `#${name} :${name}`),
+    DELETE: exclude.map((name) => `#${name} :${name}`),
   }
   const clauses = Object.entries(terms).filter(([, { length }]) => length > 0)
   return {
     UpdateExpression: clauses.map(([verb, list]) => `${verb} ${list.join(', ')}`).join(' ') || undefined,
-    ConditionExpression: condition?.expression,
-    ExpressionAttributeNames: toMap('#', names, (name) => name),
-    ExpressionAttributeValues: toMap(':', given(values), (name) => values[name]),
+    ConditionExpression: condition,
+    ExpressionAttributeNames: toMap('#', all, (name) => name),
   }
 }
 
 /** Undefined instead of an empty map, which DynamoDB rejects. */
 function toMap<T>(prefix: string, names: string[], toValue: (name: string) => T) {
   if (names.length === 0) return undefined
-  return Object.fromEntries(names.map((name) => [`${prefix}${name}`, toValue(name)]))
+  const map: Record<string, T> = {}
+  for (const name of names) map[`${prefix}${name}`] = toValue(name)
+  return map
 }
 
 /** The attributes with these names that the item has. */

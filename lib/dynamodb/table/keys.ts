@@ -336,7 +336,16 @@ export const isCorrectedLesson = (order: string): boolean => order.startsWith(CO
 const CORRECTED = '2'
 const LIKED = '1'
 export const cleanupShard = (shard: number): string => `CLEANUP#${shard}`
+/** Final executions from whose end something follows. */
 export const openShard = (shard: number): string => `OPEN#${shard}`
+/**
+ * Executions that run or are queued. All organizations share `OPEN_SHARDS` partitions, which the sweeper reads; each has
+ * `STATUS_SHARDS` of them, in which its entries follow one another, so that its lists read no others.
+ */
+export const activeShard = (organizationId: string, shard: number): string =>
+  activePartition((shardOf(organizationId, OPEN_SHARDS) + shard) % OPEN_SHARDS)
+export const activePartition = (number: number): string => `ACTIVE#${number}`
+export const activePrefix = (organizationId: string): string => `${organizationId}#`
 /** Suspended executions, by the time at which they are resumed at the latest. */
 export const timerShard = (shard: number): string => `TIMER#${shard}`
 

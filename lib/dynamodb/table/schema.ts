@@ -16,6 +16,7 @@ export type IndexName =
   | 'executions-of-tenant'
   | 'executions-by-status'
   | 'failed-executions-of-agent'
+  | 'active-executions'
   | 'open-executions'
   | 'lessons-of-agent'
   | 'usage-entries'
@@ -62,6 +63,12 @@ export const INDEXES: Record<IndexName, Index> = {
   'executions-of-tenant': listIndex('tenantShard', ['agentId']),
   'executions-by-status': listIndex('statusShard', ['agentId', 'tenantId'], STATUS_SHARDS),
   'failed-executions-of-agent': listIndex('failedShard', ['tenantId']),
+  'active-executions': {
+    partitionKey: { name: 'activeShard', type: 'S' },
+    sortKey: { name: 'activeOrder', type: 'S' },
+    shards: OPEN_SHARDS,
+    projection: ['organizationId', 'agentId', 'tenantId', 'createdAt', 'openUntil', 'deadlineAt'],
+  },
   'open-executions': {
     partitionKey: { name: 'openShard', type: 'S' },
     sortKey: { name: 'openUntil', type: 'N' },

@@ -16,8 +16,8 @@ export type SortRange = { from?: string | undefined; before?: string | undefined
 export type ShardedQuery = PageRequest & {
   /** Null: partitions of the table, whose sort keys are the sort values. Reads are consistent then. */
   index: IndexName | null
-  /** The partition key of a shard. */
-  shard: (shard: number) => string
+  /** The partition key of a shard, or a range of a partition of another index. */
+  shard: (shard: number) => string | Range
   /** Their number; that of the index by default. */
   shards?: number
   filter?: Condition | undefined
@@ -28,6 +28,9 @@ export type ShardedQuery = PageRequest & {
   /** Index entries that one query reads. */
   queryLimit?: number
 }
+
+/** The entries of a partition whose sort keys begin with the prefix, which the sort value follows. */
+type Range = { index: IndexName; partition: string; prefix: string }
 
 /**
  * One page of the records that a sharded index lists, newest first. Ends the page early when its records would exceed
@@ -68,7 +71,9 @@ export function fitPage<T>(records: T[], bytesOf: (record: T) => number): T[] {
  */
 export async function readShardedPage(table: Table, query: ShardedQuery): Promise<Page<Item>> {
   const shards = Array.from({ length: shardsOf(query) }, (_, shard): Shard => {
-    return { partition: query.shard(shard), entries: [], lastKey: null, queries: 0 }
+    const given = query.shard(shard)
+    const range = typeof given === 'string' ? { index: query.index, partition: given, prefix: '' } : given
+    return { ...range, entries: [], lastKey: null, queries: 0 }
   })
   await Promise.all(shards.map((shard) => readMore(table, query, shard)))
   const items: Item[] = []
@@ -82,20 +87,31 @@ export async function readShardedPage(table: Table, query: ShardedQuery): Promis
       await readMore(table, query, newest)
       continue
     }
+    newest.entries.shift()
+    // One that has moved from one shard to another, of which the index has shown only a half yet.
+    const last = items.at(-1)
+    if (entry.pk === last?.pk && entry.sk === last?.sk) continue
     if (items.length === query.limit) return { items, next: { order: sortValueOf(items.at(-1)) } }
     items.push(entry)
-    newest.entries.shift()
   }
 }
 
 /** `entries`: those that were read and not taken yet, newest first. */
-type Shard = { readonly partition: string; entries: Item[]; lastKey: Item | null; queries: number }
+type Shard = {
+  readonly index: IndexName | null
+  readonly partition: string
+  readonly prefix: string
+  entries: Item[]
+  lastKey: Item | null
+  queries: number
+}
 
 /** Upper bound of the sort values that follow; '' at the end of the shard. */
 const nextSortValue = ({ entries, lastKey }: Shard): string => sortValueOf(entries[0] ?? lastKey)
 
 async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promise<void> {
-  const { index, after, filter, range = {} } = query
+  const { after, filter, range = {} } = query
+  const { index, prefix } = shard
   const [name, sortName] =
     index === null
       ? [TABLE.partitionKey, TABLE.sortKey]
@@ -113,7 +129,7 @@ async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promis
     names: [name],
     values: { partition: shard.partition },
   }
-  const key = allOf(partition, sortCondition(sortName, { from, before }))
+  const key = allOf(partition, sortCondition(sortName, withPrefix(prefix, { from, before })))
   const {
     ConditionExpression: _,
     UpdateExpression: __,
@@ -129,8 +145,17 @@ async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promis
     ScanIndexForward: false,
     Limit: queryLimitOf(query, shard.queries),
   })
-  shard.entries = items
-  shard.lastKey = lastKey
+  const toEntry = (item: Item): Item =>
+    prefix ? { ...item, listOrder: String(item[sortName]).slice(prefix.length) } : item
+  shard.entries = items.map(toEntry)
+  shard.lastKey = lastKey && toEntry(lastKey)
+}
+
+/** Sort values are printable ASCII, of which `~` is the last. */
+const withPrefix = (prefix: string, range: SortRange): SortRange => {
+  if (!prefix) return range
+  const { from = '', before = '~' } = range
+  return { from: `${prefix}${from}`, before: `${prefix}${before}` }
 }
 
 const shardsOf = ({ index, shards = index === null ? 1 : INDEXES[index].shards }: ShardedQuery): number =>

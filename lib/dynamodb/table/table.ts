@@ -44,6 +44,8 @@ export function openTable(environment: Environment = process.env) {
     new DynamoDBClient(clientConfig(environment[DYNAMODB_ENDPOINT])),
     { marshallOptions: { removeUndefinedValues: true } },
   )
+  // It prepares what it would log for each request, and the client has no logger.
+  client.middlewareStack.remove('loggerMiddleware')
   const isPaused = readSetting('paused', environment) === 'on'
   const send = (async (command: never) => {
     if (isPaused) throw new Unavailable(new Error('The service is paused.'))
@@ -91,8 +93,12 @@ export function openTable(environment: Environment = process.env) {
       return { items: Items, lastKey: LastEvaluatedKey ?? null }
     },
 
-    /** The number of items of an index with this partition key. Eventually consistent. */
-    async count(index: IndexName, partition: string): Promise<number> {
+    /**
+     * The number of items of an index with this partition key, and sort keys with this prefix. Eventually consistent.
+     */
+    async count(index: IndexName, partition: string, prefix = ''): Promise<number> {
+      const { partitionKey, sortKey } = INDEXES[index]
+      const inRange = prefix && ' AND begins_with(#sort, :prefix)'
       let count = 0
       let lastKey: Item | undefined
       do {
@@ -101,9 +107,12 @@ export function openTable(environment: Environment = process.env) {
             TableName: name,
             IndexName: index,
             Select: 'COUNT',
-            KeyConditionExpression: '#partition = :partition',
-            ExpressionAttributeNames: { '#partition': INDEXES[index].partitionKey.name },
-            ExpressionAttributeValues: { ':partition': partition },
+            KeyConditionExpression: `#partition = :partition${inRange}`,
+            ExpressionAttributeNames: {
+              '#partition': partitionKey.name,
+              ...(prefix && { '#sort': sortKey.name }),
+            },
+            ExpressionAttributeValues: { ':partition': partition, ...(prefix && { ':prefix': prefix }) },
             ExclusiveStartKey: lastKey,
           }),
         )

@@ -25,13 +25,14 @@ export type TimedDeadline = WorkerDeadline & { clear: () => void }
 export function deadlineIn(remainingMs: number, shutdown?: WorkerDeadline): TimedDeadline {
   const drain = abortIn(remainingMs * (1 - LAST_STEP))
   const stop = abortIn(remainingMs * (1 - RELEASE))
+  const drainOrShutdown = shutdown && anyOf(drain.signal, shutdown.drain)
+  const stopOrShutdown = shutdown && anyOf(stop.signal, shutdown.stop)
   const clear = () => {
-    drain.clear()
-    stop.clear()
+    for (const part of [drain, stop, drainOrShutdown, stopOrShutdown]) part?.clear()
   }
   return {
-    drain: shutdown ? AbortSignal.any([drain.signal, shutdown.drain]) : drain.signal,
-    stop: shutdown ? AbortSignal.any([stop.signal, shutdown.stop]) : stop.signal,
+    drain: drainOrShutdown?.signal ?? drain.signal,
+    stop: stopOrShutdown?.signal ?? stop.signal,
     stopsAt: stop.at,
     clear,
   }
@@ -39,8 +40,30 @@ export function deadlineIn(remainingMs: number, shutdown?: WorkerDeadline): Time
 
 /** A deadline without a drain phase. @param earlier brings it forward */
 export function hardDeadline(ms: number, earlier?: AbortSignal): TimedDeadline {
-  const { signal, at: stopsAt, clear } = abortIn(ms)
-  return { drain: NEVER, stop: earlier ? AbortSignal.any([signal, earlier]) : signal, stopsAt, clear }
+  const timed = abortIn(ms)
+  const combined = earlier && anyOf(timed.signal, earlier)
+  const clear = () => {
+    timed.clear()
+    combined?.clear()
+  }
+  return { drain: NEVER, stop: combined?.signal ?? timed.signal, stopsAt: timed.at, clear }
+}
+
+/**
+ * `AbortSignal.any` for a run. `clear` ends it: Node keeps a list of what each signal is combined with, which costs every
+ * run more than the two listeners.
+ */
+export function anyOf(...signals: AbortSignal[]): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController()
+  const abort = ({ target }: { target: unknown }) => controller.abort((target as AbortSignal).reason)
+  for (const signal of signals) {
+    if (signal.aborted) controller.abort(signal.reason)
+    else signal.addEventListener('abort', abort, { once: true })
+  }
+  const clear = () => {
+    for (const signal of signals) signal.removeEventListener('abort', abort)
+  }
+  return { signal: controller.signal, clear }
 }
 
 /** `AbortSignal.timeout` with a timer that can be cleared. */

@@ -25,7 +25,7 @@ import {
 import type { Suspension, Wait } from '../../core/wait.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
-import { timeLimit, untilAborted, type WorkerDeadline } from '../checkpoints/deadline.ts'
+import { anyOf, timeLimit, untilAborted, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
 import {
@@ -96,7 +96,9 @@ export async function attempt(
 ): Promise<AttemptResult> {
   const { executions, system } = engine
   const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
-  const stop = options.deadline ? AbortSignal.any([heartbeat.lost, options.deadline.stop]) : heartbeat.lost
+  const { signal: stop, clear } = options.deadline
+    ? anyOf(heartbeat.lost, options.deadline.stop)
+    : { signal: heartbeat.lost, clear: () => undefined }
   const current: Attempt = {
     ...options,
     engine,
@@ -123,6 +125,7 @@ export async function attempt(
   } finally {
     ignore()
     heartbeat.stop()
+    clear()
   }
 }
 
@@ -179,7 +182,10 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     timer = start()
   }
   if (!version.code) begin()
-  const signal = AbortSignal.any([stop, timeout.signal])
+  const { signal } = timeout
+  const abort = () => timeout.abort()
+  if (stop.aborted) abort()
+  else stop.addEventListener('abort', abort, { once: true })
   const { steps, onLog, onStep } = engine
   const drain = deadline?.drain
   try {
@@ -202,6 +208,7 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
   } finally {
     current.journal?.close()
     clearTimeout(timer)
+    stop.removeEventListener('abort', abort)
   }
 }
 
@@ -219,8 +226,8 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
   // Loaded on demand: the thread pool, or the SDKs of models and tools.
   try {
     if (version.code) {
-      const { runCodeVersion } = await import('../code-agent/run.ts')
-      return await runCodeVersion({ ...params, attempt })
+      codeAgents ??= import('../code-agent/run.ts')
+      return await (await codeAgents).runCodeVersion({ ...params, attempt })
     }
     const { runModelVersion } = await import('../model-agent/run.ts')
     return await runModelVersion({ ...params, retry, attempt })
@@ -229,6 +236,9 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
     return toSetupFailure(error, retry)
   }
 }
+
+/** A module that is loaded costs another import for each run. */
+let codeAgents: Promise<typeof import('../code-agent/run.ts')> | undefined
 
 /** The limit of payloads holds for every kind of agent. */
 function limitOutput(outcome: Outcome): Outcome {

@@ -39,9 +39,11 @@ async function itemsOf({ organizationId }: Family) {
 
 /** How many of the organization's executions the index of open executions has: running or final ones, and timers. */
 async function listedOf(family: Family) {
-  const shards = (await itemsOf(family)).flatMap((item) => (item.openShard ? [String(item.openShard)] : []))
+  const shards = (await itemsOf(family)).flatMap(({ openShard, activeShard }) =>
+    [openShard, activeShard].filter((shard) => shard !== undefined).map(String),
+  )
   const count = (prefix: string) => shards.filter((shard) => shard.startsWith(prefix)).length
-  return { open: count('OPEN#'), timers: count('TIMER#') }
+  return { open: count('OPEN#') + count('ACTIVE#'), timers: count('TIMER#') }
 }
 
 /** A parent that is suspended because the agent that it called sleeps for an hour. */

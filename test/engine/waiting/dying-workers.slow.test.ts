@@ -92,7 +92,8 @@ async function expireEvents(family: Tree['family']): Promise<void> {
 
 type Tree = Awaited<ReturnType<typeof aTree>>
 
-const listed = async () => (await scan(table)).filter(({ openShard }) => openShard)
+const listed = async () =>
+  (await scan(table)).filter(({ openShard, activeShard }) => openShard ?? activeShard)
 
 /** Lets the process die at each of its requests in turn. Returns at how many it has died. */
 async function dieEverywhere(

@@ -109,6 +109,8 @@ async function loadBundles(): Promise<Record<FunctionName, Handler>> {
   vi.stubEnv('QUEUE_URL', queues.runs)
   vi.stubEnv('DELIVERY_QUEUE_URL', queues.deliveries)
   vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT')
+  // So few that each suspension counts them.
+  vi.stubEnv('MAX_SUSPENDED_EXECUTIONS', '1000')
   const loaded: [FunctionName, Handler][] = []
   for (const name of FUNCTION_NAMES) {
     for (const [key, url] of Object.entries(await recorder.endpointsOf(name))) vi.stubEnv(key, url)
@@ -319,7 +321,11 @@ async function manageSchedules() {
   await call('put-schedule', 201, { scheduleName, body: schedule })
   await call('put-schedule', 200, { scheduleName, body: { ...schedule, cron: '* * * * *' } })
   await call('get-schedule', 200, { scheduleName })
+  // The second one waits for its turn.
+  await call('put-agent-limits', 200, { body: { maxOpenExecutions: 1, queueWhenFull: true } })
   await call('run-schedule', 202, { scheduleName, headers: { 'Idempotency-Key': 'once' } })
+  await call('run-schedule', 202, { scheduleName, headers: { 'Idempotency-Key': 'twice' } })
+  await call('delete-agent-limits', 204)
   // A cached result ends the execution at once.
   await call('run-agent', 200, { query: { useCache: 'true' }, body: schedule.input })
   await call('run-schedule', 200, { scheduleName })
@@ -538,6 +544,11 @@ async function approve() {
   await callTool('decide_approval', repeated)
   await run({ executionId: id, wakes: true })
   expect((await call('get-execution', 200, { id })).status).toBe('SUCCESS')
+
+  const queued = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: 'ask' } })
+  await run({ executionId: queued.id })
+  expect((await call('get-execution', 200, { id: queued.id })).waitingFor).toHaveLength(1)
+  await call('cancel-execution', 200, { id: queued.id })
 }
 
 /** The runner processes an execution with a large input that runs until the next heartbeat. */

@@ -18,7 +18,13 @@ import type { BatchQueue, FeedMessage, FeedQueue, QueuedExecution } from '../../
 import type { TrialSettings } from '../../../lib/core/trial.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'
-import { OPEN_SHARDS, openShard, shardOf } from '../../../lib/dynamodb/table/keys.ts'
+import {
+  activeShard,
+  OPEN_SHARDS,
+  openShard,
+  STATUS_SHARDS,
+  shardOf,
+} from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { type BatchEngine, openBatchEngine } from '../../../lib/engine/batches/batch-engine.ts'
 import { afterLine, feedBatch } from '../../../lib/engine/batches/feed.ts'
@@ -307,7 +313,13 @@ export class BatchRun {
   /** Most requests of a sweep are queries of partitions in which these executions cannot be. */
   private indexTable(ids: Set<string>): Table {
     const { table } = this.options
-    const own = new Set([...ids].map((id) => openShard(shardOf(id, OPEN_SHARDS))))
+    const { organizationId } = this.batch
+    const own = new Set(
+      [...ids].flatMap((id) => [
+        openShard(shardOf(id, OPEN_SHARDS)),
+        activeShard(organizationId, shardOf(id, STATUS_SHARDS)),
+      ]),
+    )
     return {
       ...table,
       query: async (query) => {

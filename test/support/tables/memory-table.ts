@@ -107,7 +107,11 @@ export function memoryTable(environment: Environment = {}): Table {
         else write({ ...each.put, ...timeToLiveOf(each.put) })
     },
 
-    count: async (index, partition) => partitionOf(INDEXES[index].partitionKey.name, partition).size,
+    async count(index, partition, prefix = '') {
+      const { partitionKey, sortKey } = INDEXES[index]
+      const items = [...partitionOf(partitionKey.name, partition).values()]
+      return items.filter((item) => String(item[sortKey.name]).startsWith(prefix)).length
+    },
 
     async query(query) {
       const {

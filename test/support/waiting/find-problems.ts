@@ -10,7 +10,15 @@ const MINUTE_MS = 60_000
 const RECOVERY_MS = 30 * MINUTE_MS
 
 /** What an item of an execution that has ended must not have. */
-const HELD = ['leaseOwner', 'leaseExpiresAt', 'openShard', 'openUntil', 'suspension']
+const HELD = [
+  'leaseOwner',
+  'leaseExpiresAt',
+  'openShard',
+  'activeShard',
+  'activeOrder',
+  'openUntil',
+  'suspension',
+]
 
 /** The same if no worker dies: a message resumes the run at once. */
 export const PROMPT_MS = 2 * MINUTE_MS

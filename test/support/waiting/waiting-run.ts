@@ -9,11 +9,13 @@ import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import type { BatchQueue, DelayedExecution, QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import {
+  activeShard,
   CLEANUP_SHARDS,
   cleanupShard,
   executionKey,
   OPEN_SHARDS,
   openShard,
+  STATUS_SHARDS,
   shardOf,
   TIMER_SHARDS,
   timerShard,
@@ -228,6 +230,7 @@ export class WaitingRun {
     const { options, execution } = this
     const own = [
       openShard(shardOf(execution.id, OPEN_SHARDS)),
+      activeShard(execution.organizationId, shardOf(execution.id, STATUS_SHARDS)),
       timerShard(shardOf(execution.id, TIMER_SHARDS)),
       cleanupShard(shardOf(execution.id, CLEANUP_SHARDS)),
     ]
