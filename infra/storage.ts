@@ -68,6 +68,15 @@ const DELIVERY_RETENTION = Duration.days(1)
  * `queue`: of runs that have a worker to themselves. `modelQueue`: of runs that share one. `deliveryQueue`: of events
  * on their way to destinations.
  */
+/**
+ * How long a log group keeps its events. Those of a stack that was deleted expire as before, so that an incident can be
+ * investigated after it; a retention of one day is that of stacks for tests.
+ */
+export const logGroupProps = ({ logRetentionDays }: Pick<ServiceSettings, 'logRetentionDays'>) => ({
+  retention: logRetentionDays,
+  removalPolicy: logRetentionDays === 1 ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+})
+
 export type Queues = { queue: Queue; modelQueue: Queue; deadLetterQueue: Queue; deliveryQueue: Queue }
 
 /** Creates the run queues with their dead-letter queue, and the delivery queue. */

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { getFunctionSettings } from '../../infra/functions/function-settings.ts'
+import { AGENT_FUNCTIONS, getFunctionSettings } from '../../infra/functions/function-settings.ts'
 import { isExecutionRecord, type Key } from '../../lib/dynamodb/table/keys.ts'
 import { storedBytesOf } from '../keys/capacity-units.ts'
 import { unitsPerRun } from '../keys/hot-keys.ts'
@@ -10,8 +10,10 @@ import { addUsage, sum, type Usage } from './prices.ts'
 /** Milliseconds of a request to DynamoDB or SQS, and of a function's own work at its share of a core. */
 const ROUND_TRIP_MS = 5
 const PROCESSING_MS = 5
-/** What API Gateway logs of a request. Lambda itself logs only failures: its system log level is WARN. */
+/** What API Gateway logs of a request. */
 const ACCESS_LOG_BYTES = 600
+/** What Lambda logs of an invocation that runs agents: `platform.start` and `platform.report`, as JSON. */
+const REPORT_BYTES = 650
 /** Status line and headers of a response. */
 const HEADER_BYTES = 600
 /** Of a record without its payloads. */
@@ -162,7 +164,10 @@ export function toUsage(invocations: Invocation[], { tracedShare }: Load): Usage
         invocations: 1 / shared,
         gigabyteSeconds: (seconds * getFunctionSettings(name).memoryMb) / 1024 / shared,
         ...{ writeUnits: 0, readUnits: 0, queueRequests: 0, messages: 0, sentBytes: 0 },
-        logBytes: logBytes + (isRequest ? ACCESS_LOG_BYTES : 0),
+        logBytes:
+          logBytes +
+          (isRequest ? ACCESS_LOG_BYTES : 0) +
+          (AGENT_FUNCTIONS.includes(name) ? REPORT_BYTES / shared : 0),
         traces: tracedShare / shared,
       }
     }),

@@ -1,4 +1,4 @@
-import { RemovalPolicy, Size } from 'aws-cdk-lib'
+import { Size } from 'aws-cdk-lib'
 import {
   AccessLogFormat,
   ApiDefinition,
@@ -13,6 +13,7 @@ import type { Construct } from 'constructs'
 import { functionOf, isPublicPath, operationNames, routes } from '../../lib/contract/routes.ts'
 import type { Functions } from '../functions/functions.ts'
 import type { ServiceSettings } from '../settings.ts'
+import { logGroupProps } from '../storage.ts'
 import { apiDefinition } from './api-definition.ts'
 
 /** Smaller responses would hardly become shorter. */
@@ -47,10 +48,7 @@ export function createApi(
   scope: Construct,
   { functions, settings }: ApiProps,
 ): { api: SpecRestApi; accessLog: LogGroup } {
-  const accessLog = new LogGroup(scope, 'AccessLog', {
-    retention: settings.logRetentionDays,
-    removalPolicy: RemovalPolicy.DESTROY,
-  })
+  const accessLog = new LogGroup(scope, 'AccessLog', logGroupProps(settings))
   const api = new SpecRestApi(scope, 'Api', {
     apiDefinition: ApiDefinition.fromInline(apiDefinition(scope, { functions, settings })),
     // The metrics of an API have its name as their dimension.

@@ -23,7 +23,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import { SHARED_WORKER } from '../../lib/environment.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
-import type { Queues } from '../storage.ts'
+import { logGroupProps, type Queues } from '../storage.ts'
 import { DELIVERY_CONCURRENCY, divideConcurrency } from './concurrency.ts'
 import { findDefaultModel } from './default-model.ts'
 import { createEnvironment, usesModels } from './environment.ts'
@@ -98,10 +98,7 @@ function createFunction(
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const reserved = divideConcurrency(settings).reserved[name]
   const scope = new Construct(parent, instances ? 'ModelRunner' : toPascalCase(name))
-  const logGroup = new LogGroup(scope, 'Logs', {
-    retention: settings.logRetentionDays,
-    removalPolicy: RemovalPolicy.DESTROY,
-  })
+  const logGroup = new LogGroup(scope, 'Logs', logGroupProps(settings))
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
   logGroup.grantWrite(role)
   applyGrant(role, name, { table, queues })
@@ -122,9 +119,9 @@ function createFunction(
     role,
     logGroup,
     loggingFormat: LoggingFormat.JSON,
-    // Of invocations, Lambda then logs only failures and timeouts:
-    // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
-    systemLogLevelV2: SystemLogLevel.WARN,
+    // At WARN, Lambda logs only the failures and timeouts of invocations; at INFO also their memory and duration, which
+    // depend on the agents: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+    systemLogLevelV2: runsAgents ? SystemLogLevel.INFO : SystemLogLevel.WARN,
     tracing: Tracing.ACTIVE,
     ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
     ...(RECURSIVE_FUNCTIONS.includes(name) && { recursiveLoop: RecursiveLoop.ALLOW }),

@@ -24,7 +24,6 @@ export const ALL_OPTIONS = {
   accountConcurrency: 1_000,
   agentMemoryMb: 2048,
   logRetentionDays: 365,
-  monitoring: true,
   alarmSubscriptions: 'ops@example.com',
   deployment: 'canary10Percent5Minutes',
   domainName: 'agents.example.com',
@@ -71,13 +70,18 @@ const EVERY_OPTION = { ...ALL_OPTIONS, stackName: 'staging', alarmSubscriptions:
 
 /**
  * The settings of the stacks whose templates are checked: to create a template takes long, and few settings affect each
- * other. Together they have every setting. `other values`: on demand, without streaming, paused, with its own table.
+ * other. Together they have every setting. `other values`: on demand, without streaming and monitoring, paused, with
+ * its own table.
  */
 export const OPTION_SETS = {
   default: {},
   'every option': EVERY_OPTION,
   'other values': {
     ...EVERY_OPTION,
+    logRetentionDays: 1,
+    monitoring: false,
+    alarmSubscriptions: '',
+    deployment: 'allAtOnce',
     corsOrigins: '*',
     domainBasePath: 'v1',
     publicUrl: '',
@@ -93,7 +97,6 @@ export const OPTION_SETS = {
     provisionedWriteUnits: '',
     responseStreaming: false,
     cloudWatchRole: false,
-    deployment: 'allAtOnce',
     paused: true,
   },
 } satisfies Record<string, Record<string, unknown>>

@@ -25,8 +25,8 @@ describe('cdk-nag', () => {
   })
 
   it('reports, without suppressions, exactly the findings that they suppress', () => {
-    const { monitoring, deployment, vpcId, subnetIds, runnerInstanceVcpus } = ALL_OPTIONS
-    withStack({ monitoring, deployment, vpcId, subnetIds, runnerInstanceVcpus }, (stack) => {
+    const { deployment, vpcId, subnetIds, runnerInstanceVcpus } = ALL_OPTIONS
+    withStack({ deployment, vpcId, subnetIds, runnerInstanceVcpus }, (stack) => {
       const findings = findViolations(stack)
       const covered = suppressions.flatMap(({ id, constructs }) => {
         const paths = constructs(stack.service).map(({ node }) => `${id} at ${node.path}/`)

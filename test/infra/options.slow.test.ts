@@ -258,27 +258,38 @@ describe('kms', () => {
 })
 
 describe('by default', () => {
-  it.each([
-    'ApiGateway::DomainName',
-    'WAFv2::WebACL',
-    'KMS::Key',
-    'Lambda::CapacityProvider',
-    'CloudWatch::Alarm',
-  ])('there is no %s', (type) => {
-    defaults.resourceCountIs(`AWS::${type}`, 0)
-    expect(Object.keys(findResources(every, `AWS::${type}`)).length).toBeGreaterThan(0)
-  })
+  it.each(['ApiGateway::DomainName', 'WAFv2::WebACL', 'KMS::Key', 'Lambda::CapacityProvider'])(
+    'there is no %s',
+    (type) => {
+      defaults.resourceCountIs(`AWS::${type}`, 0)
+      expect(Object.keys(findResources(every, `AWS::${type}`)).length).toBeGreaterThan(0)
+    },
+  )
 
-  it('the stack sets the role of the account for logs, and logs are kept for 30 days', () => {
+  it.each(['CloudWatch::Alarm', 'CloudWatch::Dashboard'])(
+    'there is a %s, for which nobody is named',
+    (type) => {
+      expect(Object.keys(findResources(defaults, `AWS::${type}`)).length).toBeGreaterThan(0)
+      defaults.resourceCountIs('AWS::SNS::Subscription', 0)
+      other.resourceCountIs(`AWS::${type}`, 0)
+    },
+  )
+
+  it('the stack sets the role of the account for logs', () => {
     defaults.resourceCountIs('AWS::ApiGateway::Account', 1)
     other.resourceCountIs('AWS::ApiGateway::Account', 0)
-    const retentionIn = (of: Template) =>
-      new Set(
-        Object.values(findResources(of, 'AWS::Logs::LogGroup')).map(
-          ({ Properties }) => Properties.RetentionInDays,
-        ),
+  })
+
+  it('logs are kept for 30 days, and outlive the stack unless their retention is a day', () => {
+    const groupsOf = (of: Template) =>
+      Object.values(findResources(of, 'AWS::Logs::LogGroup')).map(({ Properties, DeletionPolicy }) =>
+        [Properties.RetentionInDays, DeletionPolicy].join(),
       )
-    expect([retentionIn(defaults), retentionIn(every)]).toEqual([new Set([30]), new Set([365])])
+    expect([defaults, every, other].map((of) => [...new Set(groupsOf(of))])).toEqual([
+      ['30,RetainExceptOnCreate'],
+      ['365,RetainExceptOnCreate'],
+      ['1,Delete'],
+    ])
   })
 
   it('executions are kept, of which synthesis warns', () => {

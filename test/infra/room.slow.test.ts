@@ -58,7 +58,6 @@ describe('the template', () => {
     expect(resources).toBeLessThan(MAX_RESOURCES)
     expect(bytes).toBeLessThan(MAX_BYTES)
     // The reads of a family are measured, and not what it writes.
-    if (!('monitoring' in context)) return
     const ofFamily = readPatterns.filter((pattern) => pattern.includes('made-up-operation-3"'))
     expect(ofFamily).toHaveLength(1)
     const measured = [...(ofFamily[0] ?? '').matchAll(/\$\.operation = "made-up-operation-(\d+)"/g)]

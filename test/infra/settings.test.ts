@@ -145,7 +145,6 @@ describe('rejected combinations', () => {
       { alarmSubscriptions: 'ops@example.com', monitoring: 'false' },
       'alarmSubscriptions requires monitoring=true',
     ],
-    [{ alarmSubscriptions: 'ops@example.com' }, 'alarmSubscriptions requires monitoring=true'],
     [
       {
         modelPrices: JSON.stringify({ [`openai/${'x'.repeat(180)}`]: { input: 1, output: 1 } }),
@@ -161,7 +160,7 @@ describe('rejected combinations', () => {
     [{ vpcId: 'vpc-01234567' }, 'set both vpcId and subnetIds, or neither.'],
     [{ runnerInstanceVcpus: 24 }, 'runnerInstanceVcpus requires vpcId and subnetIds'],
     [{ securityGroupIds: 'sg-01234567' }, 'securityGroupIds requires vpcId and subnetIds.'],
-    [{ deployment: 'linear10PercentEvery1Minute' }, 'requires monitoring=true'],
+    [{ deployment: 'linear10PercentEvery1Minute', monitoring: false }, 'requires monitoring=true'],
     [{ domainBasePath: 'agents' }, 'domainBasePath requires domainName'],
     [{ disableExecuteApiEndpoint: true }, 'disableExecuteApiEndpoint=true requires domainName'],
   ])('%j', (context, message) => {
@@ -173,7 +172,7 @@ describe('ALL_OPTIONS of the tests', () => {
   it('has every setting with a value other than its default, except those of which the default adds more', () => {
     const values = read(ALL_OPTIONS)
     const unchanged = names.filter((name) => values[name] === read()[name])
-    expect(unchanged.sort()).toEqual(['cloudWatchRole', 'responseStreaming', 'stackName'])
+    expect(unchanged.sort()).toEqual(['cloudWatchRole', 'monitoring', 'responseStreaming', 'stackName'])
   })
 })
 

@@ -15,7 +15,7 @@ describe('deployWithCdk', () => {
     await deployWithCdk(run, { stack: 'proof-1', id: 'abc', identity, context })
     expect(commands).toEqual([
       'npx cdk bootstrap aws://123456789012/eu-west-1',
-      'npx cdk deploy proof-1 --require-approval never --tags agent-execution-service:proof=abc --context monitoring=true --context deletionProtection=false --context kms=true --context monitoring=false --context stackName=proof-1',
+      'npx cdk deploy proof-1 --require-approval never --tags agent-execution-service:proof=abc --context logRetentionDays=1 --context deletionProtection=false --context kms=true --context monitoring=false --context stackName=proof-1',
     ])
   })
 

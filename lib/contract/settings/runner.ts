@@ -1,4 +1,4 @@
-import { MAX_INTEGER, type Settings, STACK_FLAG, STACK_INTEGER, STACK_LIST } from './setting.ts'
+import { MAX_INTEGER, type Settings, STACK_INTEGER, STACK_LIST } from './setting.ts'
 
 /** The retention periods of CloudWatch Logs, except "never expire". */
 const LOG_RETENTION_DAYS = [
@@ -98,10 +98,13 @@ export const RUNNER = {
     type: 'choice',
     default: 30,
     values: LOG_RETENTION_DAYS,
-    description: 'Retention of function logs and access logs.',
+    description:
+      'Retention of function logs and access logs. They outlive the stack, unless it is 1: then they are deleted with it.',
   },
   monitoring: {
-    ...STACK_FLAG,
+    where: 'stack',
+    type: 'flag',
+    default: true,
     description:
       'Creates the dashboard and the [alarms](operations.md), for a fixed monthly [price](costs.md).',
   },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { parsePartnerJson } from '../../core/json/parse-json.ts'
 import { FINAL_ANSWER, type ToolResult } from '../../core/model.ts'
+import { withNullableTypes } from '../../schema/openapi.ts'
 import type { McpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
 import type { Secrets } from '../secrets.ts'
@@ -104,7 +105,8 @@ function toTool(entry: Json): McpTool | string {
   const [description = name] = [entry.description, entry.title].filter(
     (text): text is string => typeof text === 'string' && text !== '',
   )
-  return { name, description, inputSchema: { ...inputSchema, type: 'object' } }
+  // OpenAPI documents are the source of many servers' schemas.
+  return { name, description, inputSchema: withNullableTypes({ ...inputSchema, type: 'object' }) }
 }
 
 /** Keywords whose value null means nothing. */

@@ -8,11 +8,11 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { modelStep, NO_PROGRESS, runOptions, toolCall } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
-const { engine, queued, runScript, scriptModel } = await startScriptedEngine()
+const { aToolAgent, engine, queued, runScript, scriptModel } = await startScriptedEngine()
 
 type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens'>
 const tokensOf = (usage: Tokens | null | undefined) => (usage ? usage.inputTokens + usage.outputTokens : 0)
@@ -105,6 +105,22 @@ describe('a budget', () => {
       message: expect.stringContaining('has no price'),
     })
     expect(modelRequests()).toBe(0)
+  })
+
+  it.each(SCRIPTED_PROVIDERS)('holds if the server reports no usage (%s)', async (provider) => {
+    const input = { question: 'Why is the sky blue? '.repeat(150) }
+    const script: Script = () => ({ ...lookup, usage: { inputTokens: 0, outputTokens: 0 } })
+    const options = { maxTokens: 2_500 }
+    const { execution, modelRequests } = await queued(script, await aToolAgent(), {
+      input,
+      provider,
+      options,
+    })
+    await processMessage(engine, execution.id)
+    const ended = await engine.executions.get(execution)
+    expect(ended).toMatchObject({ error: { code: 'BudgetExceeded' }, usage: { estimated: true } })
+    expect(modelRequests()).toBeGreaterThan(0)
+    expect(modelRequests()).toBeLessThanOrEqual(3)
   })
 
   it('refuses a request whose estimated input does not fit what is left', async () => {

@@ -79,7 +79,7 @@ describe('timeoutSeconds', () => {
     expect(modelRequests()).toBe(2)
   })
 
-  it('does not count a suspension, but the time before it', async () => {
+  it('counts neither a suspension nor the wait for a thread, but the time between them', async () => {
     const { on, passTime } = aClock()
     const code = `export default async (_, { step, sleep }) => {
       await step('before', () => 1)
@@ -87,12 +87,18 @@ describe('timeoutSeconds', () => {
       return { answer: 'Slept.' }
     }`
     const version = await aModelAgent({ code: true, ...limitedTo(30) }, { code, table })
-    const slow = async (params: Parameters<typeof on.steps.append>[0]) => {
+    const append = async (params: Parameters<typeof on.steps.append>[0]) => {
       if (params.step.kind === 'CODE') passTime(20)
       return on.steps.append(params)
     }
+    /** A run has no thread yet when its code is read. */
+    const getCode = (params: Parameters<typeof on.agents.getCode>[0]) => {
+      passTime(40)
+      return on.agents.getCode(params)
+    }
+    const slow = { ...on, steps: { ...on.steps, append }, agents: { ...on.agents, getCode } }
     const { execution, stored } = await queued([], version, { deadlineMs: 3_600_000 })
-    await processMessage({ ...on, steps: { ...on.steps, append: slow } }, execution.id, aMessage())
+    await processMessage(slow, execution.id, aMessage())
     passTime(700)
     await processMessage(on, execution.id, aMessage())
     expect(await stored()).toMatchObject({ status: 'SUCCESS', workedMs: 20_000 })

@@ -139,7 +139,11 @@ describe('the functions', () => {
       Architectures: ['arm64'],
       Handler: 'index.handler',
       TracingConfig: { Mode: 'Active' },
-      LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN', LogGroup: { Ref: expect.any(String) } },
+      LoggingConfig: {
+        LogFormat: 'JSON',
+        SystemLogLevel: AGENT_FUNCTIONS.includes(name) ? 'INFO' : 'WARN',
+        LogGroup: { Ref: expect.any(String) },
+      },
     })
     expect(findFunctionResource(template, 'AWS::Logs::LogGroup', name).Properties.RetentionInDays).toBe(30)
   })

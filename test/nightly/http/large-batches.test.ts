@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { waitUntil } from '../../support/processes/wait-until.ts'
@@ -26,7 +28,8 @@ const get = async (id: string) => (await own.call('GET', `/v1/batches/${id}`)).j
 const ended = (id: string) =>
   waitUntil(async () => (await get(id)).status === 'ENDED', {
     what: 'the end of the batch',
-    limitMs: 120_000,
+    limitMs: 600_000,
+    intervalMs: 250,
   })
 async function results(id: string) {
   const { text } = await own.call('GET', `/v1/batches/${id}/results`)
@@ -88,4 +91,36 @@ describe('results of 500 kB', () => {
     for (const socket of sockets) socket.destroy()
     await waitUntil(async () => (await status()) === 200, { what: 'a free stream', limitMs: 60_000 })
   })
+})
+
+describe('a batch of 400 lines of 500 ms on a machine whose processors are busy', () => {
+  const inputs = Array.from({ length: 400 }, () => ({ seconds: 0.5 }))
+
+  beforeAll(async () => {
+    await own.publish('wait')
+    const loops = Array.from({ length: availableParallelism() }, () =>
+      spawn(process.execPath, ['-e', 'for (;;) {}'], { stdio: 'ignore' }),
+    )
+    return () => {
+      for (const loop of loops) loop.kill('SIGKILL')
+    }
+  })
+
+  it('is slower, and has no error; a cancellation does not wait for its lines', async () => {
+    const startedAt = performance.now()
+    const whole = await started('wait', inputs, 'maxConcurrency=200')
+    await ended(whole)
+    const wholeMs = performance.now() - startedAt
+    expect((await get(whole)).counts).toMatchObject({ SUCCESS: 400, ERROR: 0 })
+
+    const id = await started('wait', inputs, 'maxConcurrency=200')
+    await waitUntil(async () => (await get(id)).counts.SUCCESS > 0, { what: 'a result', limitMs: 120_000 })
+    const cancelledAt = performance.now()
+    await own.call('POST', `/v1/batches/${id}/cancel`)
+    await ended(id)
+    expect(performance.now() - cancelledAt).toBeLessThan(wholeMs / 2)
+    const failed = (await results(id)).filter(({ status }) => status === 'ERROR')
+    expect(failed.length).toBeGreaterThan(0)
+    expect(new Set(failed.map(({ error }) => error.code))).toEqual(new Set(['Cancelled']))
+  }, 900_000)
 })

@@ -6,8 +6,8 @@ export type Deployed = { baseUrl: string; tableName: string }
 /** Runs a command in the project's folder. @throws an Error when it fails */
 export type Run = (command: string, args: string[]) => Promise<void>
 
-/** Alarms belong to the proof; a table that is protected could not be deleted after it. */
-const CONTEXT = ['monitoring=true', 'deletionProtection=false']
+/** Logs are deleted with the stack; a table that is protected could not be. */
+const CONTEXT = ['logRetentionDays=1', 'deletionProtection=false']
 
 type Options = { stack: string; id: string; identity: Identity; context: string[] }
 

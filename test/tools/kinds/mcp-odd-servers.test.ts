@@ -59,6 +59,11 @@ describe('the list of tools', () => {
       },
       { type: 'object', properties: { a: { type: 'string', default: null } } },
     ],
+    [
+      'nullable of OpenAPI 3.0',
+      { name: 'odd', inputSchema: { properties: { a: { type: 'string', nullable: true } } } },
+      { type: 'object', properties: { a: { type: ['string', 'null'], nullable: true } } },
+    ],
     ['a description of null', { ...FIND, name: 'odd', description: null, title: null }, { type: 'object' }],
     ['an array as outputSchema', { ...FIND, name: 'odd', outputSchema: [] }, { type: 'object' }],
     [
