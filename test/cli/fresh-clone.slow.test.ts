@@ -51,17 +51,28 @@ function write(name: string, text: string): void {
   writeFileSync(join(clone, name), text)
 }
 
+const DOCUMENT = `---
+title: Shout
+description: Repeats a text in capital letters.
+code: true
+input:
+  text: { type: string, description: The text. }
+output:
+  loud: { type: string, description: The text in capital letters. }
+---
+`
+
 /** The agent of README.md: its files, and the commands of its transcript with their outputs. */
 function readAgent(slug: string) {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  const [, section = ''] = /^## Write an agent\n(.*?)^## /ms.exec(readme) ?? []
-  const [document = '', code = '', transcript = ''] = [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(
+  const [, section = ''] = /^## Or in code\n(.*?)^## /ms.exec(readme) ?? []
+  const [code = '', transcript = ''] = [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(
     ([, text]) => text ?? '',
   )
   const steps = [...transcript.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)]
   return {
     write() {
-      write(`agents/${slug}/agent.md`, document)
+      write(`agents/${slug}/agent.md`, DOCUMENT)
       write(`agents/${slug}/agent.ts`, code)
     },
     steps: steps.map(([, line = '', expected = '']) => ({ line, expected })),

@@ -107,7 +107,7 @@ describe('the installed service', () => {
   })
 
   it('does what a new user does on the first day', async () => {
-    await makeJourney({ folder: project.folder, environment, runner: ['npx'] })
+    await makeJourney({ folder: project.folder, environment })
   })
 
   it('is deployed by its own app, by a copy of it, and by an app that has more', async () => {

@@ -61,10 +61,11 @@ async function typeErrors(config: { compilerOptions: object; files: string[] }):
 
 describe('the package', () => {
   it('contains its code, its types and nothing else', () => {
-    const isExpected = (path: string) => /^dist\/([a-z]+\/)?[a-z-]+\.(js|d\.ts)$/.test(path)
+    const isExpected = (path: string) => /^dist\/(cjs\/)?([a-z]+\/)?[a-z-]+\.(js|d\.ts)$/.test(path)
     expect(client.files.filter((path) => !isExpected(path)).sort()).toEqual([
       'LICENSE',
       'README.md',
+      'dist/cjs/package.json',
       'package.json',
     ])
     expect(client.files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts']))
@@ -89,20 +90,44 @@ describe('the package', () => {
     expect(length).toBeLessThanOrEqual(MAX_GZIP_BYTES)
   })
 
-  it.each([
-    ['nodenext', 'es2022'],
-    ['bundler', 'es2022,dom'],
-  ])('has types for the module resolution "%s" with the library %s', async (moduleResolution, lib) => {
-    const types = lib.includes('dom') ? [] : ['node']
-    writeFileSync(join(client.folder, 'consumer.ts'), CONSUMER)
-    const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution
-    const compilerOptions = {
-      ...{ strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: 'es2022' },
-      ...{ module, moduleResolution, lib: lib.split(','), types },
-      typeRoots: TYPE_ROOTS,
-    }
-    expect(await typeErrors({ compilerOptions, files: ['consumer.ts'] })).toBe('')
+  it('has the same exports for require', async () => {
+    const list = 'Object.keys(client).filter((name) => name !== "__esModule").sort().join()'
+    const [required, imported] = await Promise.all([
+      run(process.execPath, [`--print`, `const client = require('agent-execution-client'); ${list}`], {
+        cwd: client.folder,
+      }),
+      run(
+        process.execPath,
+        [
+          '--input-type=module',
+          '-e',
+          `import * as client from 'agent-execution-client'; console.log(${list})`,
+        ],
+        { cwd: client.folder },
+      ),
+    ])
+    expect(required.stdout).toBe(imported.stdout)
+    expect(required.stdout).toContain('AgentError,Client')
   })
+
+  it.each([
+    ['nodenext', 'es2022', 'consumer.ts'],
+    ['nodenext', 'es2022', 'consumer.cts'],
+    ['bundler', 'es2022,dom', 'consumer.ts'],
+  ])(
+    'has types for the module resolution "%s" with the library %s: %s',
+    async (moduleResolution, lib, file) => {
+      const types = lib.includes('dom') ? [] : ['node']
+      writeFileSync(join(client.folder, file), CONSUMER)
+      const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution
+      const compilerOptions = {
+        ...{ strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: 'es2022' },
+        ...{ module, moduleResolution, lib: lib.split(','), types },
+        typeRoots: TYPE_ROOTS,
+      }
+      expect(await typeErrors({ compilerOptions, files: [file] })).toBe('')
+    },
+  )
 
   it('is used as in the documentation', async () => {
     cpSync('examples/typescript/agents.ts', join(client.folder, 'agents.ts'))
