@@ -5,7 +5,7 @@ import { readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { TYPES_FILE, writeAgentTypes } from '../lib/agents/code/write-agent-types.ts'
+import { TYPES_FILE, writeAgentTypes, writeCallerTypes } from '../lib/agents/code/write-agent-types.ts'
 import type { AgentDocument } from '../lib/agents/document/document.ts'
 import { START } from '../lib/agents/document/yaml-file.ts'
 import type { FolderProblem } from '../lib/agents/load-folder.ts'
@@ -31,7 +31,6 @@ const FIXED_OPTIONS = {
   module: 'preserve',
   moduleResolution: 'bundler',
   allowImportingTsExtensions: true,
-  types: ['node'],
 }
 
 /** `tsc --pretty false`: `agents/foo/agent.ts(3,7): error TS2322: Type 'number' …`; continued lines are indented. */
@@ -48,12 +47,8 @@ export async function typeCheck({ codeFile, document, signal }: Options): Promis
   if (!/^\.m?ts$/.test(extname(codeFile))) return []
   const problem = await writeTypes(join(dirname(codeFile), TYPES_FILE), writeAgentTypes(document))
   if (problem) return [problem]
-  const compiler = findCompiler()
-  if (!compiler) {
-    const message =
-      'cannot be checked: TypeScript is not installed. Run npm ci, or skip the check with --no-types'
-    return [toProblem(codeFile, message)]
-  }
+  const compiler = findCompiler(codeFile)
+  if (!compiler) return [toProblem(codeFile, NO_COMPILER)]
   // The compiler prints real paths.
   const folder = await realpath(await createTemporaryFolder('aes-types'))
   try {
@@ -65,6 +60,13 @@ export async function typeCheck({ codeFile, document, signal }: Options): Promis
   }
 }
 
+/** Updates the types beside the document of a model agent, unless they were deleted. */
+export async function updateCallerTypes(folder: string, document: AgentDocument): Promise<FolderProblem[]> {
+  const file = join(folder, TYPES_FILE)
+  const problem = existsSync(file) ? await writeTypes(file, writeCallerTypes(document)) : null
+  return problem ? [problem] : []
+}
+
 /** Leaves a file that is up to date untouched, so that watchers see no change. */
 async function writeTypes(file: string, text: string): Promise<FolderProblem | null> {
   if ((await readFile(file, 'utf8').catch(() => null)) === text) return null
@@ -74,9 +76,17 @@ async function writeTypes(file: string, text: string): Promise<FolderProblem | n
   )
 }
 
-function findCompiler(): string | null {
+const NO_COMPILER =
+  'types are not checked: TypeScript is not installed. Run npm install --save-dev typescript @types/node'
+
+/** The types could not be checked, which does not make them wrong. */
+export const isUnchecked = ({ message }: FolderProblem): boolean => message === NO_COMPILER
+
+/** The compiler of the agent's project, otherwise of this one. */
+function findCompiler(codeFile: string): string | null {
   try {
-    return join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
+    const paths = [dirname(codeFile), import.meta.dirname]
+    return join(dirname(require.resolve('typescript/package.json', { paths })), 'bin/tsc')
   } catch {
     return null
   }
@@ -87,13 +97,16 @@ async function writeProject(folder: string, codeFile: string): Promise<string> {
   const base = findAbove(dirname(codeFile), 'tsconfig.json')
   const checkFile = join(folder, 'check.ts')
   const typesFile = join(dirname(codeFile), TYPES_FILE)
+  // The packages of the service, for agents outside of it.
+  const typeRoots = [base ?? codeFile, import.meta.filename].map((file) => join(findPackages(file), '@types'))
+  const hasNode = typeRoots.some((folder) => existsSync(join(folder, 'node')))
   const config = {
     ...(base && { extends: base }),
     compilerOptions: {
       ...(!base && DEFAULT_OPTIONS),
       ...FIXED_OPTIONS,
-      // The packages of the service, for agents outside of it.
-      typeRoots: [base ?? codeFile, import.meta.filename].map((file) => join(findPackages(file), '@types')),
+      types: hasNode ? ['node'] : [],
+      typeRoots,
     },
     files: [codeFile, checkFile],
     include: [],

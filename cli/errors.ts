@@ -24,13 +24,13 @@ export class UserError extends Error {
 
 /** Errors of the service that name a route, with the command that does the same. */
 const MESSAGES: Partial<Record<ErrorCode, string>> = {
-  AgentNotFound: 'The organization has no agent with this ID or slug. List agents: npm run agents -- list',
-  VersionNotFound: 'The agent has no such version. List versions: npm run agents -- versions <slug>',
+  AgentNotFound: 'The organization has no agent with this ID or slug. List agents: npx agent-execution list',
+  VersionNotFound: 'The agent has no such version. List versions: npx agent-execution versions <slug>',
   AgentArchived:
-    'This agent is archived: it accepts no runs and no versions. Restore it: npm run agents -- restore <slug>',
+    'This agent is archived: it accepts no runs and no versions. Restore it: npx agent-execution restore <slug>',
   VersionRetired:
-    'This version is retired: it accepts no runs and cannot become current. Make it usable again: npm run agents -- unretire <slug> <version>',
-  RolloutNotFound: 'The agent has no rollout. Start one: npm run agents -- rollout <slug> --percent 10',
+    'This version is retired: it accepts no runs and cannot become current. Make it usable again: npx agent-execution unretire <slug> <version>',
+  RolloutNotFound: 'The agent has no rollout. Start one: npx agent-execution rollout <slug> --percent 10',
   ExecutionNotFound: 'The organization has no execution with this ID.',
 }
 

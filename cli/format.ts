@@ -66,7 +66,7 @@ type Target = Pick<SharedOptions, 'stack' | 'org'> & { url?: string | undefined 
 export function formatCommand({ stack, org, url }: Target, command: string): string {
   const target = { org, stack, url: url && shellQuote(url) }
   const options = Object.entries(target).map(([name, value]) => (value ? ` --${name} ${value}` : ''))
-  return `npm run agents -- ${command}${options.join('')}`
+  return `npx agent-execution ${command}${options.join('')}`
 }
 
 /** What a command works on: a service, a stack, or the data folder. */

@@ -64,7 +64,7 @@ export function assertNoOptionsOfNpm(
   if (taken.length === 0) return
   const [names, flags] = [taken.map(({ long }) => long).join(' and '), taken.map((each) => each.flags)]
   throw new UserError(
-    `npm took ${names} for itself, and nothing was done. Type -- before the command: ${formatCommand({}, [...words, ...flags].join(' '))}`,
+    `npm took ${names} for itself, and nothing was done. Type: ${formatCommand({}, [...words, ...flags].join(' '))}`,
   )
 }
 
@@ -73,6 +73,7 @@ type Add = (program: CliCommand) => void
 /** The commands in the order of the help, by name: only the one that runs is loaded. */
 const COMMANDS: Record<string, () => Promise<Add>> = {
   init: async () => (await import('./commands/init.ts')).addInitCommand,
+  start: async () => (await import('./commands/start.ts')).addStartCommand,
   check: async () => (await import('./commands/test.ts')).addCheckCommand,
   test: async () => (await import('./commands/test.ts')).addTestCommand,
   dev: async () => (await import('./commands/dev.ts')).addDevCommand,
@@ -109,6 +110,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   audit: async () => (await import('./commands/audit.ts')).addAuditCommand,
   orgs: async () => (await import('./commands/orgs.ts')).addOrgsCommand,
   open: async () => (await import('./commands/open.ts')).addOpenCommand,
+  deploy: async () => (await import('./commands/deploy.ts')).addDeployCommand,
   table: async () => (await import('./commands/table.ts')).addTableCommand,
 }
 
@@ -125,7 +127,7 @@ export async function createProgram(output: OutputConfiguration, args: string[] 
 }
 
 const newProgram = (output: OutputConfiguration): CliCommand =>
-  new CliCommand('npm run agents --')
+  new CliCommand('agent-execution')
     .description('Write, publish and run agents, and manage organizations and API tokens.')
     .option('--json', 'print one JSON document to stdout')
     .option('--stack <name>', 'use the table of a deployed CloudFormation stack instead of the local table')
@@ -136,7 +138,6 @@ const newProgram = (output: OutputConfiguration): CliCommand =>
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)
     .addHelpText('after', '\nWithout a command, --version prints the version of this package.')
-    .addHelpText('after', '\nIn scripts, use npm run --silent to keep npm’s own output out of stdout.')
     .showHelpAfterError('Use --help for options and examples.')
     .exitOverride()
 

@@ -2,3 +2,5 @@
 export { bundleFunctions } from './functions/bundle.ts'
 export { suppressFindings } from './nag-suppressions.ts'
 export { AgentExecutionService, type AgentExecutionServiceProps } from './service.ts'
+export { readSettings } from './settings.ts'
+export { ServiceStack } from './stack.ts'

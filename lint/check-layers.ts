@@ -22,6 +22,7 @@ const FOLDERS = [
   'lib',
   'lint',
   'local',
+  'packages',
 ]
 const IMPORT = /^(?:import|export)\b[^'"`]*?\bfrom '(\..*?)'|^import '(\..*?)'|\bimport\('(\..*?)'\)/gm
 

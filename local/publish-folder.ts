@@ -136,15 +136,16 @@ async function check(folder: string, toolchain: Promise<string>): Promise<Checke
 const explainTrial = (folder: string, slug: string): string =>
   [
     `the current version of ${slug} requires a trial, so it stays current. To replace it:`,
-    `  npm run agents -- publish ${folder} --draft`,
-    `  npm run agents -- trial ${slug} --max-cost <dollars>`,
-    `  npm run agents -- promote ${slug} --trial <id>`,
+    `  npx agent-execution publish ${folder} --draft`,
+    `  npx agent-execution trial ${slug} --max-cost <dollars>`,
+    `  npx agent-execution promote ${slug} --trial <id>`,
   ].join('\n')
 
-const PROJECT = fileURLToPath(new URL('..', import.meta.url))
-
 /** What checks and bundles agents, and the versions of the packages that they import. */
-const TOOLCHAIN = ['lib', 'package-lock.json', 'tsconfig.json'].map((name) => join(PROJECT, name))
+const TOOLCHAIN = [
+  fileURLToPath(new URL('../lib', import.meta.url)),
+  ...['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'tsconfig.json'].map((name) => resolve(name)),
+]
 
 /** The sources of an agent outside its folder. Packages are left out: the lock file has their versions. */
 export function sourcesOutside(folder: string, sources: string[]): string[] {

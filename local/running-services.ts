@@ -44,7 +44,7 @@ export async function findServices(instead: string): Promise<{ folder: string; u
 }
 
 /** A busy service may take long. */
-const responds = (url: string): Promise<boolean> =>
+export const responds = (url: string): Promise<boolean> =>
   fetch(`${url}/v1/healthcheck`, { signal: AbortSignal.timeout(MAX_ANSWER_MS) }).then(
     () => true,
     ({ name }: Error) => name === 'TimeoutError',

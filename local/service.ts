@@ -1,5 +1,5 @@
+import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { loadPublishedCodeWith } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { maskMacs } from '../lib/core/callback-mac.ts'
 import type { Violation } from '../lib/core/errors.ts'
@@ -12,6 +12,7 @@ import {
   LOOPBACK_ORGANIZATION,
   MODEL_QUEUE_URL,
   QUEUE_URL,
+  readSetting,
   SQS_ENDPOINT,
   TABLE_NAME,
 } from '../lib/environment.ts'
@@ -41,7 +42,8 @@ import { readLocalSettings } from './settings.ts'
 /** As on AWS. A shorter lease needs more sweeps. */
 const MAX_SWEEP_INTERVAL_MS = 60_000
 
-const AGENTS = fileURLToPath(new URL('../agents', import.meta.url))
+/** In the working directory. */
+const AGENTS = 'agents'
 
 /**
  * Starts the whole service on this machine.
@@ -148,7 +150,8 @@ export async function runService(environment: Environment, print: (line: string)
     print(`data in ${database.name}, queue in ${sqs.name}`)
     for (const result of published) print(describe(result))
     for (const warning of warnings) print(`warning: ${warning}`)
-    print(`\nTry it:\n${exampleCommand(url, token)}\n`)
+    if (!readSetting('defaultModel', environment)) print(CONNECT_A_MODEL)
+    print(`\n${await firstSteps(published, url, token)}\n`)
     // A browser sends no fragment to the service, and the console removes it from the address bar.
     print(`Console: ${url}/console#token=${encodeURIComponent(token)}\n`)
     const countRuns = async () =>
@@ -217,13 +220,27 @@ function describe(result: PublishResult): string {
   )
 }
 
-function exampleCommand(url: string, token: string): string {
-  const input = { content: 'Write to ada@example.com or call +44 20 7946 0958.' }
+const CONNECT_A_MODEL = `
+Model agents need a model. To connect one, start again with one of these lines in front, or export it:
+  AWS_REGION=us-east-1 DEFAULT_MODEL=bedrock/us.amazon.nova-lite-v1:0     (with credentials of AWS)
+  OPENAI_API_KEY=… DEFAULT_MODEL=openai/gpt-5-mini
+  ANTHROPIC_API_KEY=… DEFAULT_MODEL=anthropic/claude-sonnet-4-5
+  OPENAI_COMPATIBLE_BASE_URL=http://127.0.0.1:11434/v1 DEFAULT_MODEL=openai-compatible/qwen3:8b     (Ollama)`
+
+/** A command that runs an agent: the first one, with the input of its first case. */
+async function firstSteps(published: PublishResult[], url: string, token: string): Promise<string> {
+  const agent = published.find((result) => 'slug' in result)
+  if (!agent) return 'There are no agents in this folder yet. Create one: npx agent-execution init hello'
+  const { parse } = await import('yaml')
+  const cases = await readFile(join(AGENTS, agent.slug, 'cases.yaml'), 'utf8')
+    .then(parse)
+    .catch(() => null)
+  const input = JSON.stringify(cases?.[0]?.input ?? {}).replaceAll("'", "'\\''")
   return [
-    `curl -sS ${url}/v1/agents/redact-pii/executions`,
+    `Try it:\ncurl -sS ${url}/v1/agents/${agent.slug}/executions`,
     `-H 'Authorization: Bearer ${token}'`,
     `-H 'Content-Type: application/json'`,
-    `-d '${JSON.stringify(input)}'`,
+    `-d '${input}'`,
   ].join(' ')
 }
 

@@ -29,13 +29,16 @@ import { LineReader } from '../prompt.ts'
 import { confirmDataFolder } from '../table/confirm-data-folder.ts'
 import { onInterrupt, write } from '../terminal.ts'
 import { publishLoaded } from './publish.ts'
+import { ensureService } from './start.ts'
 
 type Options = SharedOptions & { case?: string; model?: string; types: boolean }
 
 export function addDevCommand(program: CliCommand): void {
   program
     .command('dev')
-    .description('Watch an agent: on each change, publish a draft and run a case on it. Ctrl-C stops.')
+    .description(
+      'Watch an agent: on each change, publish a draft and run a case on it. Starts the service if none runs.',
+    )
     .argument('<folder>', 'folder that contains agent.md')
     .option('--case <name>', 'case of cases.yaml to run; default: the first')
     .addOption(modelOption('agent'))
@@ -50,6 +53,7 @@ async function develop(folder: string, options: Options): Promise<never> {
   if (options.json) throw new UserError('dev prints progress; --json cannot be used.')
   if (!existsSync(folder)) throw new UserError(`${folder} does not exist.`)
   await confirmDataFolder(options)
+  await ensureService(options, print)
   if (!options.stack) await applyModelSettings()
   const watcher = new AgentWatcher(folder)
   for (;;) {

@@ -1,25 +1,29 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { type Kind, newAgentFiles } from '../../authoring/templates.ts'
 import { isSlug } from '../../lib/core/ids.ts'
-import type { CliCommand } from '../command.ts'
+import type { CliCommand, Result } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, shellQuote } from '../format.ts'
+import { CDK_APP } from './deploy.ts'
 
-type Options = { model?: true; code?: true; folder?: string }
+type Options = { model?: true; code?: true; cdk?: true; folder?: string }
 
 export function addInitCommand(program: CliCommand): void {
   program
     .command('init')
     .description('Create the folder of a new agent that runs, with a test case.')
-    .argument('<slug>', 'lowercase words joined by hyphens', parseSlug)
+    .argument('[slug]', 'lowercase words joined by hyphens', parseSlug)
     .option('--code', 'an agent that runs code in TypeScript (default)')
     .addOption(new Option('--model', 'an agent that instructs a model').conflicts('code'))
     .option('--folder <path>', 'where to create it; default: agents/<slug>')
-    .examples('init count-words', 'init detect-language --model')
+    .option('--cdk', 'the CDK app that deploys the service, to change it, in place of an agent')
+    .examples('init count-words', 'init detect-language --model', 'init --cdk')
     .run<Options>(async (options, [slug = '']) => {
+      if (options.cdk) return copyCdkApp(slug)
+      if (slug === '') throw new UserError('Say how the agent is called: init <slug>.')
       const folder = options.folder ?? join('agents', slug)
       const kind = options.model ? 'model' : 'code'
       const files = newAgentFiles(slug, kind)
@@ -34,6 +38,22 @@ function parseSlug(text: string): string {
     'It must be lowercase words joined by hyphens, at most 64 characters, and not a UUID.',
   )
 }
+
+/** @throws UserError if there is an app */
+async function copyCdkApp(slug: string): Promise<Result> {
+  if (slug !== '') throw new UserError('--cdk creates no agent.')
+  const files = { 'cdk-app.mjs': await readFile(CDK_APP, 'utf8'), 'cdk.json': CDK_JSON }
+  const found = Object.keys(files).find((name) => existsSync(name))
+  if (found) throw new UserError(`${found} already exists.`)
+  for (const [name, text] of Object.entries(files)) await writeFile(name, text, { flag: 'wx' })
+  const names = Object.keys(files)
+  return {
+    json: { files: names },
+    text: `Created ${names.join(' and ')}.\n\nDeploy it:   ${formatCommand({}, 'deploy')}`,
+  }
+}
+
+const CDK_JSON = `${JSON.stringify({ app: 'node cdk-app.mjs' })}\n`
 
 /** @throws UserError if the folder exists: nothing is overwritten */
 async function writeFiles(folder: string, files: Record<string, string>): Promise<void> {

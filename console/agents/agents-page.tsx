@@ -32,7 +32,7 @@ export const AgentsPage = listPage({
       'No agent is archived. The page of an agent archives it, for tokens that may manage.'
     ) : (
       <>
-        There are no agents yet. Publish one with <code>npm run agents -- publish &lt;folder&gt;</code>.
+        There are no agents yet. Publish one with <code>npx agent-execution publish &lt;folder&gt;</code>.
       </>
     ),
 })

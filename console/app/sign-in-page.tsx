@@ -98,7 +98,7 @@ function TokenForm({ rejection, isAlternative }: { rejection: string | null; isA
         onInput={({ currentTarget }) => setIsOfProvider(isJwt(currentTarget.value.trim()))}
       />
       <p id="token-help" class="muted">
-        <code>npm run agents -- tokens create</code> creates one; <code>npm start</code> prints a link that
+        <code>npx agent-execution tokens create</code> creates one; <code>npm start</code> prints a link that
         signs you in. Further tabs are signed in, too, until you close them all or sign out.
       </p>
       <label class="choice">

@@ -141,8 +141,8 @@ function CreateCard() {
   const mayManage = useScope('manage')
   const baseUrl = window.location.origin + toUrl('')
   const commands = [
-    'npm run agents -- init count-words',
-    `npm run agents -- publish agents/count-words --url ${baseUrl}`,
+    'npx agent-execution init count-words',
+    `npx agent-execution publish agents/count-words --url ${baseUrl}`,
   ].join('\n')
   return (
     <Card title="Create your first agent">

@@ -24,7 +24,7 @@ export function ReportDialog({ trial, release, onClose }: Props) {
     const items = pages.flatMap((page) => page.items)
     const { gate, agent } = release
     const outcome = { trial, slug: agent.slug, gate, unmet: findReasons(trial, gate), items }
-    return toReport(outcome, `npm run agents -- trials results ${trial.id}`)
+    return toReport(outcome, `npx agent-execution trials results ${trial.id}`)
   })
   return (
     <InfoDialog

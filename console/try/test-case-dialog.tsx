@@ -38,8 +38,8 @@ export function TestCaseDialog({ input, run, steps, onClose }: Props) {
       actions={<CopyButton text={yaml} subject="the test case" />}
     >
       <p class="muted">
-        Add it to <code>cases.yaml</code> in the folder of the agent. <code>npm run agents -- test</code> runs
-        it. It contains the input and the result of this run: check them for personal data.
+        Add it to <code>cases.yaml</code> in the folder of the agent. <code>npx agent-execution test</code>{' '}
+        runs it. It contains the input and the result of this run: check them for personal data.
       </p>
       <TextField
         label="Name of the case"
@@ -69,7 +69,7 @@ export function TestCaseDialog({ input, run, steps, onClose }: Props) {
       )}
       {waited && (
         <p class="muted">
-          This run has waited. <code>npm run agents -- cases add {run.id}</code> makes a case that also has
+          This run has waited. <code>npx agent-execution cases add {run.id}</code> makes a case that also has
           what ended its waits.
         </p>
       )}

@@ -1,9 +1,9 @@
-/** A stack with the service and resources of its own: `npx cdk synth --app 'node examples/cdk/app.ts'`. */
+/** A stack with the service and resources of its own: `npm install`, and `npx cdk synth --app 'node app.ts'`. */
+import { AgentExecutionService } from 'agent-execution-service/cdk'
 import { App, CfnOutput, Stack } from 'aws-cdk-lib'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { Code, Function as Lambda, Runtime } from 'aws-cdk-lib/aws-lambda'
 import { Topic } from 'aws-cdk-lib/aws-sns'
-import { AgentExecutionService } from '../../infra/index.ts'
 
 const stack = new Stack(new App(), 'Shop')
 

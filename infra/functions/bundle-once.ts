@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import type { App } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 
-const BUNDLE = new URL('bundle.ts', import.meta.url).href
+const BUNDLE = new URL(`bundle${extname(import.meta.url)}`, import.meta.url).href
 
 const bundled = new Set<string>()
 

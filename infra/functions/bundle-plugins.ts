@@ -74,7 +74,7 @@ export const zodMiniPlugin: Plugin = {
 export const settingsPlugin: Plugin = {
   name: 'settings',
   setup({ onLoad }) {
-    onLoad({ filter: /\/lib\/contract\/settings\/defaults\.ts$/ }, () => ({
+    onLoad({ filter: /\/lib\/contract\/settings\/defaults\.[jt]s$/ }, () => ({
       contents: `export const DEFAULTS = ${JSON.stringify(DEFAULTS)}`,
     }))
   },

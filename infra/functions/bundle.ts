@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import wordListPath from 'word-list'
@@ -13,6 +13,7 @@ import {
 } from './bundle-plugins.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from './function-settings.ts'
 
+const EXTENSION = extname(import.meta.url)
 const FUNCTIONS = fileURLToPath(new URL('../../functions', import.meta.url))
 
 /** Shared by all bundles. */
@@ -30,7 +31,9 @@ export const BUNDLE_OPTIONS = {
   metafile: true,
 } satisfies BuildOptions
 
-const THREAD_ENTRY = fileURLToPath(new URL('../../lib/engine/code-agent/thread/entry.ts', import.meta.url))
+const THREAD_ENTRY = fileURLToPath(
+  new URL(`../../lib/engine/code-agent/thread/entry${EXTENSION}`, import.meta.url),
+)
 
 /** What runs in a code agent's thread. */
 const bundleThread = (outdir: string) =>
@@ -71,7 +74,7 @@ const CALLING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']
  */
 const AGENT_PACKAGES = ['@ai-sdk/*', 'aws4fetch', '@aws-lambda-powertools/parameters/*']
 
-const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}.ts`
+const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}${EXTENSION}`
 
 /**
  * Writes `<folder>/<function>/index.mjs` for every function. Bundles contain the AWS SDK, because the SDK of the Lambda

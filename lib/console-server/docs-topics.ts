@@ -1,6 +1,6 @@
 /** The pages of the documentation by topic, in the order in which they are read. Those of `docs` by their names. */
 export const TOPICS: [topic: string, pages: string[]][] = [
-  ['Start', ['README', 'authoring', 'console', 'cli']],
+  ['Start', ['README', 'first-day', 'authoring', 'console', 'cli']],
   [
     'Run agents',
     [

@@ -17,7 +17,7 @@ const LINES_TYPE = 'application/x-ndjson'
 const COMMON_ERRORS = ['InvalidQueryParameter', 'TooManyRequests', 'InternalError', 'Unavailable'] as const
 
 /** The OpenAPI 3.1 document of the service, generated from `routes.ts`. */
-export function openApiDocument() {
+export function openApiDocument(): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {}
   for (const route of apiRoutes) {
     const operation = toOperation(route, getOperation(route.operation))

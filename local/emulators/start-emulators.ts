@@ -86,7 +86,7 @@ export function cannotOpen(path: string | null, output: string): Error {
  * used, because it ignores its option `host` and listens on all addresses.
  */
 export async function startEmbeddedSqs(listen: Listen = listenPrivately): Promise<Emulator> {
-  const { buildApp } = await import('fauxqs')
+  const { buildApp } = await importQuietly()
   const app = buildApp({ logger: false })
   await app.ready()
   const { endpoint, close } = await listen(app.server)
@@ -101,6 +101,17 @@ export async function startEmbeddedSqs(listen: Listen = listenPrivately): Promis
     return { response } as unknown as Awaited<ReturnType<NodeHttpHandler['handle']>>
   })
   return { name: 'fauxqs', endpoint, stop: () => close().then(() => app.close()) }
+}
+
+/** Node.js 22 warns that its SQLite, which fauxqs imports, is experimental. */
+async function importQuietly() {
+  const { emitWarning } = process
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (!`${warning}`.includes('SQLite')) (emitWarning as (...args: unknown[]) => void)(warning, ...rest)
+  }
+  return import('fauxqs').finally(() => {
+    process.emitWarning = emitWarning
+  })
 }
 
 /** A call that throws the SDK's error when no DynamoDB responds at the endpoint. */

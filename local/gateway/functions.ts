@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import type {
   APIGatewayAuthorizerResult,
   APIGatewayProxyEvent,
@@ -44,7 +44,7 @@ function lazyHandler<Args extends unknown[], Result>(
   table: string,
 ): (...args: Args) => Promise<Result> {
   const query = table === firstTable ? '' : `?${encodeURIComponent(table)}`
-  const path = `../../functions/${name}.ts${query}`
+  const path = `../../functions/${name}${extname(import.meta.url)}${query}`
   let module: Promise<{ handler: (...args: Args) => Promise<Result> }> | undefined
   return async (...args) => {
     module ??= import(path)

@@ -95,7 +95,7 @@ Write them? Nobody can answer without a terminal: use --yes.
   it('adds corrected executions whose replays repeat them offline, without a call of a tool', async () => {
     const added = await cli.run(['cases', 'add', slug, '--corrected'], { stdin: 'y\n', isTerminal: true })
     expect(added.stdout).toBe(
-      'Added 2 cases to agents/asks/cases.yaml.\n\nRun them offline:  npm run agents -- test agents/asks --replay\n',
+      'Added 2 cases to agents/asks/cases.yaml.\n\nRun them offline:  npx agent-execution test agents/asks --replay\n',
     )
     const calls = server.calls.length
     const { passed, cases } = await replay(slug)

@@ -16,7 +16,7 @@ function develop(folder: string) {
   const { DYNAMODB_ENDPOINT: _, ...environment } = process.env
   const child = spawn(process.execPath, [MAIN, 'dev', folder], {
     cwd: cli.folder,
-    env: { ...environment, DATA_DIR: cli.dataDir },
+    env: { ...environment, DATA_DIR: cli.dataDir, PORT: '0' },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -62,15 +62,15 @@ describe('dev', () => {
   it('publishes a draft and runs the case after each change, also of imported files', async () => {
     const cases = "- { name: greets, input: { name: Ada }, expect: { equals: { said: 'Hi Ada!' } } }\n"
     cli.write({ 'shared/mark.ts': "export const mark = '!'\n" })
-    cli.write(inFolder('agents/hello', { ...greeter('x'), 'agent.ts': CODE('Hello'), 'cases.yaml': cases }))
-    const dev = develop('agents/hello')
+    cli.write(inFolder('work/hello', { ...greeter('x'), 'agent.ts': CODE('Hello'), 'cases.yaml': cases }))
+    const dev = develop('work/hello')
     try {
       await dev.until(
         /^hello: draft [0-9a-f-]{36}\ncase "greets"\n.*^ {4}\/said\n {6}expected {2}"Hi Ada!"\n {6}actual {4}"Hello Ada!"$/ms,
       )
       await dev.until('Waiting for changes')
 
-      cli.write({ 'agents/hello/agent.ts': CODE('Hi') })
+      cli.write({ 'work/hello/agent.ts': CODE('Hi') })
       await dev.until('passed in')
 
       // Like an editor that replaces the file.
@@ -78,16 +78,16 @@ describe('dev', () => {
       renameSync(join(cli.folder, 'shared/new.ts'), join(cli.folder, 'shared/mark.ts'))
       await dev.until('actual    "Hi Ada?"')
 
-      cli.write({ 'agents/hello/agent.ts': 'export default (\n' })
-      await dev.until(/agents\/hello\/agent\.ts:2:1: Unexpected end of file/)
+      cli.write({ 'work/hello/agent.ts': 'export default (\n' })
+      await dev.until(/work\/hello\/agent\.ts:2:1: Unexpected end of file/)
 
       // Wrong types stop neither the draft nor the run.
-      cli.write({ 'agents/hello/agent.ts': CODE('Hi').replace('name +', 'name.size +') })
+      cli.write({ 'work/hello/agent.ts': CODE('Hi').replace('name +', 'name.size +') })
       await dev.until(
-        /(?=.*agents\/hello\/agent\.ts:3:\d+: Property 'size' does not exist on type 'string'\.).*actual {4}"Hi undefined\?"/s,
+        /(?=.*work\/hello\/agent\.ts:3:\d+: Property 'size' does not exist on type 'string'\.).*actual {4}"Hi undefined\?"/s,
       )
 
-      cli.write({ 'shared/mark.ts': "export const mark = '!'\n", 'agents/hello/agent.ts': CODE('Hi') })
+      cli.write({ 'shared/mark.ts': "export const mark = '!'\n", 'work/hello/agent.ts': CODE('Hi') })
       await dev.until('passed in')
     } finally {
       expect(await dev.stop()).toBe(130)
@@ -107,14 +107,14 @@ describe('dev', () => {
   })
 
   it('deletes no draft of somebody else', async () => {
-    cli.write(inFolder('agents/shared', greeter('One')))
-    const other = await cli.json(['publish', 'agents/shared', '--draft'])
+    cli.write(inFolder('work/shared', greeter('One')))
+    const other = await cli.json(['publish', 'work/shared', '--draft'])
     const versionIds = async () =>
       (await cli.json(['versions', 'shared'])).map(({ id }: { id: string }) => id)
-    cli.write(inFolder('agents/shared', greeter('Two')))
-    const dev = develop('agents/shared')
+    cli.write(inFolder('work/shared', greeter('Two')))
+    const dev = develop('work/shared')
     await dev.until('Waiting for changes')
-    cli.write(inFolder('agents/shared', greeter('Four')))
+    cli.write(inFolder('work/shared', greeter('Four')))
     await dev.until(/draft[\s\S]*Waiting for changes/)
     await dev.stop()
     expect(await versionIds()).toEqual([expect.any(String), other.versionId])
@@ -133,8 +133,8 @@ describe('dev', () => {
   const { decision, note } = await context.waitForApproval('refund', { title: 'Refund?', data: { usd: 5 } })
   return { said: decision + note + JSON.stringify(await context.waitForSignal('paid', { timeoutSeconds: 60 })) }`)
     const files = { ...greeter('x'), 'agent.ts': asks, 'cases.yaml': '- { name: a, input: { name: Ada } }\n' }
-    cli.write(inFolder('agents/waits', files))
-    const dev = develop('agents/waits')
+    cli.write(inFolder('work/waits', files))
+    const dev = develop('work/waits')
     try {
       await dev.until('Waits for the approval refund: Refund?')
       dev.answer('y fine')
@@ -144,16 +144,16 @@ describe('dev', () => {
 
       // A change stops the run that waits, and its question.
       const signals = 'signals: { paid: [2] }, approvals: { refund: reject }'
-      cli.write({ 'agents/waits/agent.ts': asks.replace('86_400', '3') })
+      cli.write({ 'work/waits/agent.ts': asks.replace('86_400', '3') })
       await dev.until('Waits for the approval refund: Refund?')
-      cli.write({ 'agents/waits/cases.yaml': `- { name: b, input: { name: Ada }, ${signals} }\n` })
+      cli.write({ 'work/waits/cases.yaml': `- { name: b, input: { name: Ada }, ${signals} }\n` })
       await dev.until('case "b"')
       await dev.until('"said": "rejectnull2"')
 
       // Without an input, it says how others can answer.
       dev.closeInput()
-      cli.write({ 'agents/waits/cases.yaml': '- { name: c, input: { name: Ada } }\n' })
-      await dev.until(/npm run agents -- approve \S+ \S+\n {2}npm run agents -- reject/)
+      cli.write({ 'work/waits/cases.yaml': '- { name: c, input: { name: Ada } }\n' })
+      await dev.until(/npx agent-execution approve \S+ \S+\n {2}npx agent-execution reject/)
     } finally {
       expect(await dev.stop()).toBe(130)
     }

@@ -101,9 +101,9 @@ describe('transcript', () => {
   mkdirSync(cli.dataDir)
   afterAll(cli.remove)
 
-  /** `$ echo '{…}' | npm run -s agents -- run …`, and the output below it. */
+  /** `$ echo '{…}' | npx agent-execution run …`, and the output below it. */
   const COMMAND =
-    /^\$ (?:echo '(?<stdin>.*)' \| )?npm run -s agents -- (?<args>.*)\n(?<output>(?:(?!\$ ).*\n)*)/gm
+    /^\$ (?:echo '(?<stdin>.*)' \| )?npx agent-execution (?<args>.*)\n(?<output>(?:(?!\$ ).*\n)*)/gm
 
   /** Ids, times and the widths that depend on them differ from run to run. */
   const normalize = (text: string) =>

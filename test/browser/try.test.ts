@@ -243,7 +243,7 @@ describe('a run of the form', () => {
       .toEqual([expect.stringMatching(/^The run failed.*: AgentFailed\.$/)])
   })
 
-  it('becomes a test case that `npm run agents -- test` reads, and code without the token', async () => {
+  it('becomes a test case that `npx agent-execution test` reads, and code without the token', async () => {
     const id = await demo.run('book-travel', VALID)
     const page = await openTry('book-travel', `?from=${id}`)
     expect(await destination(page).inputValue()).toBe('Oslo')

@@ -43,7 +43,7 @@ describe('publish, list, show, versions', () => {
     const { code, stdout, stderr } = await cli.run(['publish', 'a folder/bye'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^Published bye to data\.\n {2}version {2}[0-9a-f-]{36}\n/)
-    expect(stdout).toContain('npm run agents -- run bye --input input.json')
+    expect(stdout).toContain('npx agent-execution run bye --input input.json')
     expect((await cli.run(['publish', 'a folder/bye', '--draft', '--no-types'])).stdout).toContain(
       "publish 'a folder/bye'",
     )
@@ -99,7 +99,7 @@ describe('an unknown agent or version', () => {
     expect(error).toEqual({
       code: 'AgentNotFound',
       message:
-        'Agent helo not found in organization Development. Did you mean hello? List agents: npm run agents -- list',
+        'Agent helo not found in organization Development. Did you mean hello? List agents: npx agent-execution list',
     })
   })
 })

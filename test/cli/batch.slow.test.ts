@@ -79,7 +79,7 @@ describe('batch', () => {
     )
     expect([code, stdout]).toEqual([1, 'Wrote 2 results to out.ndjson.\n'])
     expect(stderr).toBe(
-      `1 of 2 lines failed: AgentFailed 1.\nRetry: npm run agents -- batches retry ${ID} --url ${baseUrl}\n`,
+      `1 of 2 lines failed: AgentFailed 1.\nRetry: npx agent-execution batches retry ${ID} --url ${baseUrl}\n`,
     )
     expect([read('out.ndjson'), filesIn()]).toEqual([lines.join(''), ['out.ndjson']])
     const summary = await run(['batch', 'echo', 'in.ndjson', '--out', 'out.ndjson', '--json'], answers)
@@ -130,7 +130,7 @@ describe('batch', () => {
     expect([code, filesIn().filter((name) => name.startsWith('out-broken'))]).toEqual([1, []])
     expect(stderr).toContain('Cannot run the batch: The response is not a JSON object or list.')
     expect(stderr).toContain(
-      `Results: npm run agents -- batches results ${ID} --out out-broken --url ${baseUrl}\n`,
+      `Results: npx agent-execution batches results ${ID} --out out-broken --url ${baseUrl}\n`,
     )
     expect(stderr).not.toContain('aes_secret')
   })
@@ -147,7 +147,7 @@ describe('batch', () => {
     expect(requests[4]?.headers['idempotency-key']).toBe(`${key}-10000`)
     expect(stderr).toMatch(
       new RegExp(
-        `npm run agents -- batch echo many.ndjson --out out-many --url \\S+ --idempotency-key ${key}\n$`,
+        `npx agent-execution batch echo many.ndjson --out out-many --url \\S+ --idempotency-key ${key}\n$`,
       ),
     )
   })

@@ -51,17 +51,28 @@ function write(name: string, text: string): void {
   writeFileSync(join(clone, name), text)
 }
 
+const DOCUMENT = `---
+title: Shout
+description: Repeats a text in capital letters.
+code: true
+input:
+  text: { type: string, description: The text. }
+output:
+  loud: { type: string, description: The text in capital letters. }
+---
+`
+
 /** The agent of README.md: its files, and the commands of its transcript with their outputs. */
 function readAgent(slug: string) {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  const [, section = ''] = /^## Write an agent\n(.*?)^## /ms.exec(readme) ?? []
-  const [document = '', code = '', transcript = ''] = [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(
+  const [, section = ''] = /^## Or in code\n(.*?)^## /ms.exec(readme) ?? []
+  const [code = '', transcript = ''] = [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(
     ([, text]) => text ?? '',
   )
   const steps = [...transcript.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)]
   return {
     write() {
-      write(`agents/${slug}/agent.md`, document)
+      write(`agents/${slug}/agent.md`, DOCUMENT)
       write(`agents/${slug}/agent.ts`, code)
     },
     steps: steps.map(([, line = '', expected = '']) => ({ line, expected })),
@@ -88,7 +99,7 @@ const edit = (mark: string) =>
   )
 const loud = async () =>
   (await sh(`curl -sS "$URL/agents/shout/executions" -H "$AUTH" -H "$JSON" -d '{"text": "hello"}'`)).stdout
-const agents = (command: string) => sh(`npm run -s agents -- ${command}`)
+const agents = (command: string) => sh(`npx agent-execution ${command}`)
 
 beforeAll(async () => {
   // The last commit.
@@ -145,7 +156,7 @@ describe('in a fresh clone', () => {
     )
     const { code, stdout } = await agents('trial shout --last 5')
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^CHANGED +[1-9]/m) })
-    const [, promote = ''] = /^Promote: npm run agents -- (.*)$/m.exec(stdout) ?? []
+    const [, promote = ''] = /^Promote: npx agent-execution (.*)$/m.exec(stdout) ?? []
     expect(await agents(promote)).toMatchObject({ code: 0 })
     await vi.waitUntil(async () => (await loud()) === '{"loud":"HELLO."}')
   })
@@ -177,7 +188,7 @@ describe('in a fresh clone', () => {
     expect([code, existsSync(join(clone, '.local'))]).toEqual([1, false])
     expect(stderr).toContain('use --create-data-folder')
     const [, variable = ''] = /(DATA_DIR=\S+)/.exec(stderr) ?? []
-    expect((await sh(`${variable} npm run -s agents -- publish agents/shout`)).stdout).toContain(
+    expect((await sh(`${variable} npx agent-execution publish agents/shout`)).stdout).toContain(
       'Published shout to elsewhere.',
     )
     await service.stop()

@@ -66,8 +66,8 @@ describe('Ctrl-C', () => {
     expect(stderr).toBe(
       [
         'Stopped waiting.',
-        `Results: npm run agents -- trials results ${TRIAL_ID} --report out.md --url ${baseUrl}`,
-        `Cancel: npm run agents -- trials cancel ${TRIAL_ID} --url ${baseUrl}`,
+        `Results: npx agent-execution trials results ${TRIAL_ID} --report out.md --url ${baseUrl}`,
+        `Cancel: npx agent-execution trials cancel ${TRIAL_ID} --url ${baseUrl}`,
         '',
       ].join('\n'),
     )

@@ -25,7 +25,7 @@ describe('promote, diff, delete-version', () => {
   it('promotes an older version, and says how to go back', async () => {
     const [first = '', second = ''] = ids
     expect((await cli.run(['promote', 'hello', first.toUpperCase()])).stdout).toBe(
-      `Version ${first} of hello is now current.\nRoll back: npm run agents -- promote hello ${second}\n`,
+      `Version ${first} of hello is now current.\nRoll back: npx agent-execution promote hello ${second}\n`,
     )
     expect(await greet()).toBe('Hello Ada')
     expect(await cli.json(['promote', 'hello', second])).toMatchObject({ currentVersionId: second })
@@ -74,9 +74,9 @@ describe('a version that requires a trial', () => {
       code: 1,
       stderr: [
         'The current version of gated requires a trial of what replaces it:',
-        `  npm run agents -- publish <folder> --draft --url ${url}`,
-        `  npm run agents -- trial gated --max-cost <dollars> --url ${url}`,
-        `  npm run agents -- promote gated --trial <id> --url ${url}`,
+        `  npx agent-execution publish <folder> --draft --url ${url}`,
+        `  npx agent-execution trial gated --max-cost <dollars> --url ${url}`,
+        `  npx agent-execution promote gated --trial <id> --url ${url}`,
         '',
       ].join('\n'),
     })
@@ -89,7 +89,7 @@ describe('a version that requires a trial', () => {
       return batch.id
     }
     const unknown = await errorOf(...promote, '--trial', current)
-    expect(unknown.message).toContain('List trials: npm run agents -- trials list --url ')
+    expect(unknown.message).toContain('List trials: npx agent-execution trials list --url ')
     const trialId = await store({ SAME: 1, CHANGED: 2 })
     expect(await errorOf(...promote, '--trial', trialId)).toMatchObject({
       ...{ message: '2 runs changed; at most 0 may (maxChanged).', code: 'TrialFailed', trialId, runs: 3 },
@@ -97,7 +97,7 @@ describe('a version that requires a trial', () => {
     })
     const promoted = await cli.run([...promote, '--trial', await store({ SAME: 3 })])
     expect(promoted.stdout).toBe(
-      `Version ${versionId} of gated is now current.\nRoll back: npm run agents -- promote gated ${current} --url ${url}\n`,
+      `Version ${versionId} of gated is now current.\nRoll back: npx agent-execution promote gated ${current} --url ${url}\n`,
     )
   })
 })
@@ -108,7 +108,7 @@ describe('publish --draft', () => {
     for (const [said, ...options] of [['Hello'], ['Hi', '--draft']] as const) {
       cli.write(inFolder('local', greeter(said, gate)))
       const { stdout } = await cli.run(['publish', 'local', '--no-types', ...options])
-      expect(stdout.includes('Promote it:  npm run agents -- promote local --trial <id>\n')).toBe(
+      expect(stdout.includes('Promote it:  npx agent-execution promote local --trial <id>\n')).toBe(
         said === 'Hi',
       )
     }
@@ -120,7 +120,7 @@ describe('retire, unretire, archive, restore', () => {
     const old = await publishTo('retiring', 'Hello')
     const current = await publishTo('retiring', 'Hi')
     const retired = await cli.run(['retire', 'retiring', old])
-    const again = `Make it usable again: npm run agents -- unretire retiring ${old}`
+    const again = `Make it usable again: npx agent-execution unretire retiring ${old}`
     expect(retired.stdout).toBe(`Retired version ${old} of retiring. ${again}\n`)
     expect((await cli.run(['versions', 'retiring'])).stdout).toMatch(new RegExp(`${old} +retired `))
     expect(await errorOf('promote', 'retiring', old)).toEqual({
@@ -128,7 +128,7 @@ describe('retire, unretire, archive, restore', () => {
       code: 'VersionRetired',
     })
     expect(await errorOf('retire', 'retiring', current)).toEqual({
-      message: `Version ${current} is the current one of retiring. Promote another one first: npm run agents -- promote retiring <version>`,
+      message: `Version ${current} is the current one of retiring. Promote another one first: npx agent-execution promote retiring <version>`,
       code: 'VersionNotRetirable',
     })
     expect((await cli.json(['unretire', 'retiring', old])).retiredAt).toBeNull()
@@ -139,7 +139,7 @@ describe('retire, unretire, archive, restore', () => {
     cli.write({ 'gone/input.json': '{"name":"x"}' })
     expect((await cli.json(['archive', 'gone'])).archivedAt).toEqual(expect.any(String))
     expect(await errorOf('run', 'gone', '--input', 'gone/input.json')).toEqual({
-      message: 'Agent gone is archived. Restore it: npm run agents -- restore gone',
+      message: 'Agent gone is archived. Restore it: npx agent-execution restore gone',
       code: 'AgentArchived',
     })
     expect((await errorOf('publish', 'gone', '--no-types')).code).toBe('AgentArchived')
@@ -168,7 +168,7 @@ describe('rollout', () => {
     const started = await rollout('--percent', '100', '--max-error-rate', '0.05', '--min-runs', '50')
     expect(started.stdout).toContain(`Version ${draft} gets 100 % of the runs since `)
     expect(started.stdout).toContain('It ends if, after 50 runs, more than 5 % fail.')
-    expect(started.stdout).toContain(`npm run agents -- promote hello ${draft}`)
+    expect(started.stdout).toContain(`npx agent-execution promote hello ${draft}`)
     expect(await greet()).toBe('Hey Ada')
     expect(await greet('--version', current)).toBe('Hello Ada')
     // The other settings stay.

@@ -19,7 +19,7 @@ describe('options that npm took because -- was forgotten', () => {
     [['tokens', 'create'], { npm_config_scopes: 'read' }, '--scopes', 'tokens create --scopes <list>'],
     [['list'], { npm_config_json: 'true' }, '--json', 'list --json'],
   ])('are an error that says what to type: %j', (args, environment, option, command) => {
-    const message = `npm took ${option} for itself, and nothing was done. Type -- before the command: npm run agents -- ${command}`
+    const message = `npm took ${option} for itself, and nothing was done. Type: npx agent-execution ${command}`
     expect(check(args, environment)).toThrow(message)
   })
 

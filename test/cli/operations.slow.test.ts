@@ -43,7 +43,7 @@ const print = async (...args: string[]) => (await run(args)).stdout
 describe('webhooks', () => {
   it('are created, listed, shown, changed and deleted', async () => {
     expect(await print('webhooks', 'list')).toBe(
-      `There are no webhooks. Create one: npm run agents -- webhooks create <url> --url ${inject('service')}\n`,
+      `There are no webhooks. Create one: npx agent-execution webhooks create <url> --url ${inject('service')}\n`,
     )
     const created = await run(['webhooks', 'create', 'https://shop.example/', '--agents', 'echo'])
     expect(created).toMatchObject({
@@ -70,7 +70,7 @@ describe('webhooks', () => {
 describe('limits', () => {
   it('are set, shown, listed and deleted, of tenants and agents', async () => {
     expect(await print('limits', 'list')).toBe(
-      'There are no limits. Set some: npm run agents -- limits set --tenant <id> --max-open <number>\n',
+      'There are no limits. Set some: npx agent-execution limits set --tenant <id> --max-open <number>\n',
     )
     const tenantId = 'Müller & Söhne / 100%'
     const costs = '--max-cost-per-day 0.5 --max-cost-per-month 400 --warn-at .8'.split(' ')
@@ -111,7 +111,7 @@ describe('limits', () => {
 describe('schedules', () => {
   it('are set, listed, shown, paused, resumed, run and deleted', async () => {
     expect(await print('schedules', 'list', 'echo')).toBe(
-      'The agent has no schedules. Create one: npm run agents -- schedules set echo <name> --cron <expression>\n',
+      'The agent has no schedules. Create one: npx agent-execution schedules set echo <name> --cron <expression>\n',
     )
     const input = '{"text":"x"}'
     const options = '--timezone Europe/Berlin --overlap allow --catch-up 60 --cache'.split(' ')

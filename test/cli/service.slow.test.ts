@@ -161,7 +161,7 @@ describe('signal', () => {
     await cli.json(['signal', waiting.id, 'paid', '--data', '5'])
     const { code, stdout, stderr } = await waiting.ended
     expect([code, JSON.parse(stdout)]).toEqual([0, { got: '5' }])
-    expect(stderr).toMatch(/^Waits: nap, until .*\nWaits for the signal paid\n {2}npm run agents -- signal/)
+    expect(stderr).toMatch(/^Waits: nap, until .*\nWaits for the signal paid\n {2}npx agent-execution signal/)
     const { id, kill, ended } = await start('{}')
     kill('SIGINT')
     const left = { code: 130, stdout: '', stderr: expect.stringContaining(`Execution ${id} `) }

@@ -61,7 +61,7 @@ describe('--stack', () => {
   let org: { id: string }
 
   it('requires an organization, and uses the only one by default', async () => {
-    const missing = `The stack has no organizations. Create one: npm run agents -- orgs create --name <text> --stack ${stack}\n`
+    const missing = `The stack has no organizations. Create one: npx agent-execution orgs create --name <text> --stack ${stack}\n`
     expect(await run('list')).toMatchObject({ code: 1, stderr: missing })
     org = await json('orgs', 'create', 'Example Ltd')
     await json('publish', 'hello')

@@ -32,8 +32,8 @@ describe('orgs', () => {
       const { code, stdout, stderr } = await cli.run([...line.split(' '), '--org', UNKNOWN])
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(
-        `Organization ${UNKNOWN} not found. List organizations: npm run agents -- orgs list. ` +
-          'Create one: npm run agents -- orgs create --name <text>\n',
+        `Organization ${UNKNOWN} not found. List organizations: npx agent-execution orgs list. ` +
+          'Create one: npx agent-execution orgs create --name <text>\n',
       )
       expect(existsSync(join(cli.dataDir, 'store.lock'))).toBe(false)
     },
@@ -164,6 +164,6 @@ describe('tokens', () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^aes_[0-9A-Za-z]{43}\n$/)])
     expect(stderr).toMatch(/^Created token "q", /)
     expect(stderr).toContain(`The old one, ${old.id}, may still be valid, because it could not be ended: `)
-    expect(stderr).toContain(`npm run agents -- tokens revoke ${old.id}\n`)
+    expect(stderr).toContain(`npx agent-execution tokens revoke ${old.id}\n`)
   })
 })

@@ -83,7 +83,7 @@ describe('agents trial', () => {
     expect(stdout).not.toContain('\u001b')
     expect(stdout).toContain('The gate of the current version is met.\n')
     expect(stdout).toContain(
-      `Promote: npm run agents -- promote triage ${TRIED_VERSION} --trial ${TRIAL_ID} --url ${url}\n`,
+      `Promote: npx agent-execution promote triage ${TRIED_VERSION} --trial ${TRIAL_ID} --url ${url}\n`,
     )
   })
 

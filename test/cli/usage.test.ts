@@ -56,7 +56,7 @@ describe('--help', () => {
     ),
   )('shows an example for %s', async (command) => {
     const { printed } = await parse([...command.split(' '), '--help'])
-    expect(printed).toMatch(new RegExp(`Examples?:\\n  npm run agents -- ${command}`))
+    expect(printed).toMatch(new RegExp(`Examples?:\\n  npx agent-execution ${command}`))
     expect(printed).toContain('--json')
   })
 })

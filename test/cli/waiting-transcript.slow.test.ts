@@ -42,7 +42,7 @@ it('a run that waits for an approval ends in SUCCESS, on a fresh service and at 
   const steps = [...transcript.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)]
   expect(steps).toHaveLength(5)
   for (const [, text = '', expected = ''] of steps) {
-    const command = text.replace('npm run -s agents --', `${process.execPath} ${MAIN}`)
+    const command = text.replace('npx agent-execution ', `${process.execPath} ${MAIN} `)
     const env = { ...process.env, ...variables }
     const { stdout } = await run('bash', ['-c', command], { cwd: cli.folder, env })
     expect(stdout).toMatch(patternOf(expected))

@@ -6,7 +6,7 @@ import { findReasons } from '../../lib/contract/trial-outcome.ts'
 import { toReport } from '../../lib/contract/trial-report.ts'
 import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
 
-const COMMAND = `npm run agents -- trials results ${TRIAL_ID}`
+const COMMAND = `npx agent-execution trials results ${TRIAL_ID}`
 
 const report = (items: TrialItem[], unmet: string[] = []) =>
   toReport(
@@ -71,7 +71,7 @@ describe('toReport', () => {
     const text = report(Array.from({ length: 200 }, () => anItem('CHANGED', differences)))
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(60_000)
     expect(Buffer.byteLength(text)).toBeGreaterThan(55_000)
-    expect(text).toMatch(/\|\n\nThere are more: <code>npm run agents -- trials results /)
+    expect(text).toMatch(/\|\n\nThere are more: <code>npx agent-execution trials results /)
   })
 })
 

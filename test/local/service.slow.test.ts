@@ -252,7 +252,7 @@ describe('npm start fails', () => {
 
   it.each([
     ['local/start.mjs', 'npm start'],
-    ['cli/main.mjs', 'npm run agents'],
+    ['cli/main.mjs', 'npx agent-execution'],
   ])('with a Node.js that cannot run TypeScript, and says what to do: %s', async (file, command) => {
     const started = run(process.execPath, ['--no-experimental-strip-types', file])
     await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(command) })

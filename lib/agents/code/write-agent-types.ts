@@ -73,6 +73,16 @@ export type Context = {
 export type Run = (input: Input, context: Context) => Output | Promise<Output>
 `
 
+/** The types of a model agent's document, for its callers: fields that have a default are optional in the input. */
+export function writeCallerTypes({ input, output }: Pick<AgentDocument, 'input' | 'output'>): string {
+  const taken = new Set<string>()
+  const declarations = [
+    ...toTypes(input, { name: 'Input', taken }),
+    ...toTypes(output, { name: 'Output', taken }),
+  ]
+  return `${HEADER}\n\n${writeTypeScript(declarations)}`
+}
+
 /**
  * The TypeScript module with the types of a code agent's document. The input is as the agent receives it: fields that
  * have a default are present.

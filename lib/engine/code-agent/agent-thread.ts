@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import {
@@ -11,8 +12,9 @@ import {
 import { watchMemory } from './thread-memory.ts'
 
 /** Bundles of functions have it beside them. */
+const EXTENSION = extname(import.meta.url)
 const ENTRY = new URL(
-  import.meta.url.endsWith('.ts') ? './thread/entry.ts' : './thread-entry.mjs',
+  EXTENSION === '.mjs' ? './thread-entry.mjs' : `./thread/entry${EXTENSION}`,
   import.meta.url,
 )
 
@@ -35,6 +37,9 @@ setFlagsFromString('--max-semi-space-size=0')
  */
 const HEAP_FACTOR = 3
 const MAX_VALUE_MB = 128
+
+/** Node.js before 22.16 cannot measure the heap of a thread: V8's limit is the thread's then. */
+const IS_MEASURABLE = 'getHeapStatistics' in Worker.prototype
 
 export type ThreadOptions = {
   /** All that the agent sees of the environment. */
@@ -75,7 +80,7 @@ export class AgentThread {
       execArgv: [],
       workerData: { began: this.began, memoryMb, isIsolated } satisfies ThreadData,
       resourceLimits: {
-        maxOldGenerationSizeMb: memoryMb * HEAP_FACTOR + MAX_VALUE_MB,
+        maxOldGenerationSizeMb: IS_MEASURABLE ? memoryMb * HEAP_FACTOR + MAX_VALUE_MB : memoryMb,
         maxYoungGenerationSizeMb: MAX_YOUNG_GENERATION_MB,
       },
     })
@@ -133,6 +138,7 @@ export class AgentThread {
   }
 
   async measureMemory(): Promise<{ heap: number; external: number }> {
+    if (!IS_MEASURABLE) return { heap: 0, external: 0 }
     const { used_heap_size, external_memory } = await this.worker.getHeapStatistics()
     return { heap: used_heap_size, external: external_memory }
   }

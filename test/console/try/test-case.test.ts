@@ -15,7 +15,7 @@ const aRun = (overrides: Partial<Run> = {}): Run => ({
   ...overrides,
 })
 
-/** What `npm run agents -- test` reads. */
+/** What `npx agent-execution test` reads. */
 function readCase(params: Partial<Parameters<typeof toTestCase>[0]>) {
   const text = toTestCase({
     name: 'a case',
