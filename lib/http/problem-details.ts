@@ -1,8 +1,8 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { type ProtectedResource, readProvider, toProtectedResource } from '../access/protected-resource.ts'
-import type { ProblemRecord } from '../contract/records/records.ts'
 import type { Operation } from '../contract/operations/operation.ts'
+import type { ProblemRecord } from '../contract/records/records.ts'
 import { type Challenge, ServiceError } from '../core/errors.ts'
 import { getBaseUrl, type ServiceEvent } from './event.ts'
 

@@ -92,14 +92,19 @@ export async function startEmbeddedSqs(listen: Listen = listenPrivately): Promis
   const { endpoint, close } = await listen(app.server)
   // Clients of this process need no connection. A port is for others.
   const isPrivate = socketPathOf(endpoint) !== undefined
-  if (isPrivate) handleInProcess(endpoint, async ({ method, path, headers, body }) => {
-    const { statusCode, headers: given, rawPayload } = await app.inject({
-      ...{ method: method as 'POST', url: path, headers },
-      payload: decoder.decode(body as Uint8Array),
+  if (isPrivate)
+    handleInProcess(endpoint, async ({ method, path, headers, body }) => {
+      const {
+        statusCode,
+        headers: given,
+        rawPayload,
+      } = await app.inject({
+        ...{ method: method as 'POST', url: path, headers },
+        payload: decoder.decode(body as Uint8Array),
+      })
+      const response = { statusCode, headers: given, body: rawPayload }
+      return { response } as unknown as Awaited<ReturnType<NodeHttpHandler['handle']>>
     })
-    const response = { statusCode, headers: given, body: rawPayload }
-    return { response } as unknown as Awaited<ReturnType<NodeHttpHandler['handle']>>
-  })
   return { name: 'fauxqs', endpoint, stop: () => close().then(() => app.close()) }
 }
 

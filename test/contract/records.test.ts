@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { trialBody } from '../../lib/contract/bodies/trials.ts'
 import { omitLargeStepValues, omitLargeValues } from '../../lib/contract/omit-values.ts'
-import { trialBody } from '../../lib/contract/records/bodies.ts'
 import { toUsageCsv, toUsageRecord } from '../../lib/contract/records/usage.ts'
 import { toWaitingFor, type Wait } from '../../lib/core/wait.ts'
 import { anExecutionRecord, aStepRecord } from '../browser/stub/records.ts'

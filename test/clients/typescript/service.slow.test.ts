@@ -1,14 +1,6 @@
-import { execFile } from 'node:child_process'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
-import { packClient } from './pack-client.ts'
 import { collect } from './scripted-service.ts'
 
 describe('the service', () => {
