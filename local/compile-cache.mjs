@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import module from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
-/** Beside the code that it is compiled from, as other tools have theirs: a new data folder does not compile it again. */
+/** Beside the code that it is compiled from, as other tools have theirs: a new data folder compiles nothing again. */
 export const SHARED_CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'agent-execution')
 
 /** Node never removes a file, and every run of a changed code agent adds one: a large cache is deleted. */

@@ -339,8 +339,8 @@ export const cleanupShard = (shard: number): string => `CLEANUP#${shard}`
 /** Final executions from whose end something follows. */
 export const openShard = (shard: number): string => `OPEN#${shard}`
 /**
- * Executions that run or are queued. All organizations share `OPEN_SHARDS` partitions, which the sweeper reads; each has
- * `STATUS_SHARDS` of them, in which its entries follow one another, so that its lists read no others.
+ * Executions that run or are queued. All organizations share `OPEN_SHARDS` partitions, which the sweeper reads; each
+ * has `STATUS_SHARDS` of them, in which its entries follow one another, so that its lists read no others.
  */
 export const activeShard = (organizationId: string, shard: number): string =>
   activePartition((shardOf(organizationId, OPEN_SHARDS) + shard) % OPEN_SHARDS)

@@ -50,8 +50,8 @@ export function hardDeadline(ms: number, earlier?: AbortSignal): TimedDeadline {
 }
 
 /**
- * `AbortSignal.any` for a run. `clear` ends it: Node keeps a list of what each signal is combined with, which costs every
- * run more than the two listeners.
+ * `AbortSignal.any` for a run. `clear` ends it: Node keeps a list of what each signal is combined with, which costs
+ * every run more than the two listeners.
  */
 export function anyOf(...signals: AbortSignal[]): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController()
