@@ -1,7 +1,7 @@
 import type { Budget } from './budget.ts'
 import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './execution.ts'
 import type { Json } from './json/json.ts'
-import type { ModelStopReason, RequestKey, ToolCall, ToolResult } from './model.ts'
+import type { ModelStopReason, RequestKey, ResponsePart, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports/system.ts'
 import type { CallApproval, Suspension, Wait, WaitRequest } from './wait.ts'
 
@@ -130,6 +130,14 @@ export interface StepStore {
   }): Promise<{ status: ExecutionStatus | null; suspension: Suspension | null; hasMore: boolean }>
 }
 
+/**
+ * A piece of the response that a model is writing. `try` numbers the responses that were begun for the step; `reset`
+ * makes the deltas of one void, and a step those of its number.
+ */
+export type DeltaEvent =
+  | ({ kind: 'delta'; step: number; try: number } & ResponsePart)
+  | { kind: 'reset'; step: number; try: number }
+
 /** What happens in an execution, as its readers see it. */
 export type ExecutionEvent =
   | { kind: 'status'; id: string; status: ExecutionStatus }
@@ -138,6 +146,7 @@ export type ExecutionEvent =
   /** The result of a call of the step. */
   | { kind: 'tool'; recorded: RecordedStep; callId: string }
   | { kind: 'done'; execution: Execution }
+  | DeltaEvent
   /** The execution is suspended. The last event. */
   | { kind: 'waiting'; id: string; waits: Wait[] }
   /** Nothing has happened for a while. */

@@ -10,6 +10,7 @@ import {
   ModelError,
   type ModelRequest,
   type ModelResponse,
+  type ResponsePart,
 } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { checkModel, findMediaProblem } from './check-model.ts'
@@ -107,7 +108,12 @@ export async function openModel(
       )
       const { stream } = await model.doStream(wire.options)
       hasBegun = true
-      const result = await collectStream(size.limit(stream), timeout, traits.stream, received)
+      const { isPlain } = wire
+      // Pieces that would have to be converted are not shown: the step has the whole.
+      const show = (part: ResponsePart) => {
+        if (isPlain('toolCall' in part ? part.toolCall.name : null)) request.onPart?.(part)
+      }
+      const result = await collectStream(size.limit(stream), timeout, traits.stream, received, show)
       return toResponse({ ...result, content: wire.decode(result.content) }, { provider, tools, estimate })
     } catch (thrown) {
       const error = findResponseError(thrown)

@@ -2,6 +2,7 @@ import { Unavailable } from '../../core/errors.ts'
 import { type ExecutionStatus, isFinal } from '../../core/execution.ts'
 import { EVENT_IDLE_MS } from '../../core/limits.ts'
 import type { ExecutionEvent, RecordedStep } from '../../core/step.ts'
+import { DeltaReader } from './delta-reader.ts'
 import { ExecutionFeed, type FeedKey, type FeedStores, type Steps } from './execution-feed.ts'
 
 export type ReadEvents = FeedKey & {
@@ -12,6 +13,8 @@ export type ReadEvents = FeedKey & {
   maxMs: number
   /** Ends after the first read that finds something. */
   untilNews?: boolean
+  /** Whether to show responses that models write in this process. */
+  deltas?: boolean | undefined
   signal: AbortSignal
 }
 
@@ -43,16 +46,18 @@ export function openEvents(stores: FeedStores) {
      * Batches of events: the steps after `after`, and what follows, until the execution is final, suspended or deleted.
      */
     async *read(params: ReadEvents): AsyncGenerator<ExecutionEvent[]> {
-      const { id, status } = params
+      const { id, status, deltas = false } = params
+      const live = deltas ? new DeltaReader(id) : null
       const opened = openFeed(params, status)
       opened.readers++
       try {
         yield [{ kind: 'status', id, status }]
-        yield* follow(opened.feed, params)
+        yield* follow(opened.feed, params, live)
       } catch (error) {
         // A client that reconnects continues at the last step it has received.
         if (!(error instanceof Unavailable)) throw error
       } finally {
+        live?.stop()
         opened.readers--
         if (opened.readers === 0) {
           opened.feed.stop()
@@ -67,6 +72,7 @@ export function openEvents(stores: FeedStores) {
 async function* follow(
   feed: ExecutionFeed,
   { id, status: knownStatus, after, maxMs, untilNews = false, signal }: ReadEvents,
+  live: DeltaReader | null,
 ): AsyncGenerator<ExecutionEvent[]> {
   const endsAt = performance.now() + maxMs
   const isOver = () => signal.aborted || performance.now() >= endsAt
@@ -105,8 +111,14 @@ async function* follow(
       yield [{ kind: 'waiting', id, waits: suspension.waits }]
       return
     } else {
+      const pieces = live?.take(seen.number) ?? []
+      if (pieces.length > 0) {
+        yield pieces
+        continue
+      }
       const ms = Math.min(EVENT_IDLE_MS, endsAt - performance.now())
-      if (!(await happensWithin(ms, changed, signal)) && !isOver()) yield [{ kind: 'idle' }]
+      const news = live ? Promise.race([changed, live.onceDue()]) : changed
+      if (!(await happensWithin(ms, news, signal)) && !isOver()) yield [{ kind: 'idle' }]
     }
   }
 }

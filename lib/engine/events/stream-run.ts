@@ -9,13 +9,13 @@ import type { openEvents } from './open-events.ts'
 
 type Parts = { engine: SubmitEngine; events: ReturnType<typeof openEvents>; openRequests: OpenRequests }
 
-type Params = { access: Access; mode: 'sync' | 'async'; run: RunRequest; maxMs: number }
+type Params = { access: Access; mode: 'sync' | 'async'; run: RunRequest; maxMs: number; deltas: boolean }
 
 /**
  * Starts a run and returns its events. They come from the journal, because another worker may continue the run.
  * `held` must be released when the stream has ended: until then, the request counts as open.
  */
-export async function streamRun(parts: Parts, { access, mode, run, maxMs }: Params) {
+export async function streamRun(parts: Parts, { access, mode, run, maxMs, deltas }: Params) {
   const { execution, ended, held } = await start(parts, mode, access, run)
   const { id, organizationId } = execution
   let { status } = execution
@@ -26,7 +26,7 @@ export async function streamRun(parts: Parts, { access, mode, run, maxMs }: Para
   // Awaited below, but only after the events.
   completed.catch(() => undefined)
   async function* read(signal: AbortSignal) {
-    yield* parts.events.read({ organizationId, id, status, after: 0, maxMs, signal })
+    yield* parts.events.read({ organizationId, id, status, after: 0, maxMs, deltas, signal })
     // Lambda suspends the function when the response ends.
     await completed
   }

@@ -14,6 +14,7 @@ import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf } from '../engine.ts'
+import { openLiveResponse } from '../events/live-response.ts'
 import { modelsOf } from '../models-of.ts'
 import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
 import { Diverged, OriginalEnded } from '../replay/diverged.ts'
@@ -40,6 +41,9 @@ type Params = {
   retry: RetryPolicy
   attempt: RunAttempt
 }
+
+/** Responses that one worker begins for a step: more would take longer than the time for its retries. */
+const MAX_TRIES = 1_000
 
 /**
  * Opens a version's model and tools, and runs the step loop. Imported on demand, because it loads the SDKs.
@@ -101,6 +105,8 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       recorded: (document, { idempotencyKey }) => original.resultOf(document, positionOfCall(idempotencyKey)),
     }),
   })
+  const firstTry = (execution.attempts - 1) * MAX_TRIES + 1
+  const live = openLiveResponse({ executionId: execution.id, firstTry, mask: tools.mask })
   try {
     const limits = openRunLimits(engine, execution)
     const outcome = await runStepLoop({
@@ -115,6 +121,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       journal,
       budget,
       limits,
+      live,
       examples: await examplesOf({ ...params, execution }),
       checkOutput: outputValidatorOf(version),
       system: engine.system,
@@ -130,6 +137,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     if (error instanceof Diverged || error instanceof OriginalEnded) return failure(error.error)
     throw error
   } finally {
+    live.close(journal.recorded.at(-1)?.step.number ?? 0)
     await tools.close()
   }
 }

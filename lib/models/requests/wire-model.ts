@@ -20,6 +20,8 @@ export type WireRequest = {
   options: LanguageModelV4CallOptions
   /** Whether the schema of a tool is enforced. */
   isStrict: boolean
+  /** Whether the pieces of the text (`null`) or of the input of a tool arrive as `decode` returns them. */
+  isPlain: (toolName: string | null) => boolean
   decode: (content: LanguageModelV4Content[]) => LanguageModelV4Content[]
 }
 
@@ -48,6 +50,7 @@ export function wireRules(name: ModelName) {
     return {
       options: withPromptCaching(wireOptions, name),
       isStrict: [...schemas.values()].some((schema) => schema.isStrict),
+      isPlain: (name) => !(name === null ? answer : schemas.get(name))?.convertsInputs,
       decode: (content) => content.map((part) => decodePart(part, schemas, answer)),
     }
   }

@@ -54,6 +54,7 @@ export async function startLoop(setup: LoopSetup) {
     journal,
     budget: null,
     limits: null,
+    live: { begin: () => undefined, add: () => undefined, fail: () => undefined },
     examples: [],
     checkOutput: outputValidatorOf(version),
     system,
