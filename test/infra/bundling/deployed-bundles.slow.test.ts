@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { bundleFunctions } from '../../../infra/functions/bundle.ts'
 import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
 import { GRANTS, getAuditPrefix, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
 import { type Calls, startCallRecorder } from '../functions/call-recorder.ts'
@@ -11,17 +10,11 @@ import { synthesize } from '../synthesize.ts'
 import { provisionStack } from './deploy-release.ts'
 import { describeDeployedFunctions } from './deployed-functions.ts'
 
-/** Where the app is synthesized, which bundles the functions. */
-const outdir = mkdtempSync(join(tmpdir(), 'aes-deployed-'))
-const bundles = join(outdir, 'functions')
 let recorder: Awaited<ReturnType<typeof startCallRecorder>>
 
 describeDeployedFunctions(async () => {
-  const env = { ...process.env, CDK_OUTDIR: outdir }
-  const [stack] = await Promise.all([
-    provisionStack(),
-    promisify(execFile)(process.execPath, ['infra/app.ts'], { env }),
-  ])
+  const bundles = mkdtempSync(join(tmpdir(), 'aes-deployed-'))
+  const [stack] = await Promise.all([provisionStack(), bundleFunctions(bundles)])
   const { DYNAMODB_ENDPOINT: dynamodb, SQS_ENDPOINT: sqs } = stack.endpoints
   recorder = await startCallRecorder({ dynamodb, sqs })
   const endpoints = new Map(
@@ -37,7 +30,7 @@ describeDeployedFunctions(async () => {
     stop: async () => {
       await recorder.stop()
       await deployment.stop()
-      rmSync(outdir, { recursive: true })
+      rmSync(bundles, { recursive: true })
     },
   }
 })
