@@ -98,7 +98,7 @@ export type InputFile = Media & { path: string }
 /** A piece of a response that has just arrived: of its text, or of the arguments of one of its calls. */
 export type ResponsePart =
   | { text: string }
-  | { toolCall: { id: string; name: string; /** A piece of JSON. */ arguments: string } }
+  | { toolCall: { id: string; name: string /** A piece of JSON. */; arguments: string } }
 
 export type ModelRequest = {
   instructions: string

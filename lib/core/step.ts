@@ -127,7 +127,27 @@ export interface StepStore {
     organizationId: string
     id: string
     end: JournalEnd
-  }): Promise<{ status: ExecutionStatus | null; suspension: Suspension | null; hasMore: boolean }>
+    /** Also what its worker has kept of the present response, and until when readers follow it. */
+    withResponse?: boolean
+  }): Promise<{
+    status: ExecutionStatus | null
+    suspension: Suspension | null
+    hasMore: boolean
+    live?: { response: ResponseSoFar | null; watchedUntil: number }
+  }>
+  /**
+   * Keeps the present response for readers in other processes, instead of what was kept before; not if it is too large.
+   * It expires `keptMs` after this.
+   */
+  keepResponse(params: { executionId: string; response: ResponseSoFar; keptMs: number }): Promise<void>
+}
+
+/** The response that a model is writing, so far. Without a call, a part is of its text. `isVoid`: it has failed. */
+export type ResponseSoFar = {
+  step: number
+  try: number
+  isVoid: boolean
+  parts: { call: { id: string; name: string } | null; text: string }[]
 }
 
 /**

@@ -13,8 +13,8 @@ export type ReadEvents = FeedKey & {
   maxMs: number
   /** Ends after the first read that finds something. */
   untilNews?: boolean
-  /** Whether to show responses that models write in this process. */
-  deltas?: boolean | undefined
+  /** Whether to show what models are writing. `here`: it begins in this process. */
+  deltas?: boolean | 'here' | undefined
   signal: AbortSignal
 }
 
@@ -47,9 +47,10 @@ export function openEvents(stores: FeedStores) {
      */
     async *read(params: ReadEvents): AsyncGenerator<ExecutionEvent[]> {
       const { id, status, deltas = false } = params
-      const live = deltas ? new DeltaReader(id) : null
       const opened = openFeed(params, status)
       opened.readers++
+      const live = deltas ? new DeltaReader(id, opened.feed) : null
+      if (deltas === true) opened.feed.refresh()
       try {
         yield [{ kind: 'status', id, status }]
         yield* follow(opened.feed, params, live)
@@ -81,8 +82,13 @@ async function* follow(
   let from = after
   let isBehind = true
   let page: Promise<Steps> | undefined
+  let wake = () => {}
+  let known: Promise<void> | undefined
   for (;;) {
     const changed = feed.onceChanged()
+    // One reaction for each change, however many deltas arrive before it.
+    if (changed !== known) changed.then(() => wake())
+    known = changed
     const { status, suspension } = feed
     if (status === null || isOver()) return
     const mayHaveMore: boolean =
@@ -99,7 +105,7 @@ async function* follow(
       // A step is written after all results of the one before it.
       from = hasMore ? seen.number + 1 : Math.max(seen.number, from)
       isBehind = hasMore
-      if (events.length > 0) yield events
+      if (events.length > 0) yield live?.before(events) ?? events
       if (untilNews && events.length > 0) return
     } else if (status !== 'IN_PROGRESS') {
       const execution = await feed.getRecord()
@@ -117,7 +123,10 @@ async function* follow(
         continue
       }
       const ms = Math.min(EVENT_IDLE_MS, endsAt - performance.now())
-      const news = live ? Promise.race([changed, live.onceDue()]) : changed
+      const news = new Promise<void>((resolve) => {
+        wake = resolve
+        live?.onceDue(resolve)
+      })
       if (!(await happensWithin(ms, news, signal)) && !isOver()) yield [{ kind: 'idle' }]
     }
   }

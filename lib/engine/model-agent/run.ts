@@ -42,9 +42,6 @@ type Params = {
   attempt: RunAttempt
 }
 
-/** Responses that one worker begins for a step: more would take longer than the time for its retries. */
-const MAX_TRIES = 1_000
-
 /**
  * Opens a version's model and tools, and runs the step loop. Imported on demand, because it loads the SDKs.
  * @throws ModelConfigurationError, ModelError, ToolError, AttemptStopped, Unavailable
@@ -105,8 +102,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       recorded: (document, { idempotencyKey }) => original.resultOf(document, positionOfCall(idempotencyKey)),
     }),
   })
-  const firstTry = (execution.attempts - 1) * MAX_TRIES + 1
-  const live = openLiveResponse({ executionId: execution.id, firstTry, mask: tools.mask })
+  const live = openLiveResponse({ execution, mask: tools.mask, journal, steps: engine.steps })
   try {
     const limits = openRunLimits(engine, execution)
     const outcome = await runStepLoop({

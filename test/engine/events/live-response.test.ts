@@ -1,11 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import type { DeltaEvent } from '../../../lib/core/step.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { DeltaEvent, ResponseSoFar } from '../../../lib/core/step.ts'
 import { DeltaCursor, LiveResponse } from '../../../lib/engine/events/live-response.ts'
 import { SecretMask } from '../../../lib/tools/secret-mask.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 
-const aResponse = ({ firstTry = 1, mask = new SecretMask() } = {}) => new LiveResponse({ executionId: 'x', firstTry, mask })
+function aResponse({ attempts = 1, mask = new SecretMask(), watchedUntil = 0 } = {}) {
+  const kept: ResponseSoFar[] = []
+  const steps = {
+    keepResponse: async ({ response }: { response: ResponseSoFar }) => void kept.push(response),
+  }
+  const journal = { watchedUntil }
+  const live = new LiveResponse({ execution: { id: randomUUID(), attempts }, mask, journal, steps })
+  return Object.assign(live, { kept, journal })
+}
 
 /** What a reader has assembled, by step and try; texts that were reset are gone. */
 function assemble(events: DeltaEvent[]): Record<string, string> {
@@ -34,21 +43,21 @@ describe('LiveResponse', () => {
   })
 
   it('makes the deltas of a failed response void, once', () => {
-    const live = aResponse({ firstTry: 7 })
+    const live = aResponse({ attempts: 2 })
     const reader = new DeltaCursor()
     live.begin(1)
     live.add({ text: 'wrong' })
     reader.take(live, 0)
     live.fail()
-    expect(reader.take(live, 0)).toEqual([{ kind: 'reset', step: 1, try: 7 }])
+    expect(reader.take(live, 0)).toEqual([{ kind: 'reset', step: 1, try: 1_001 }])
     live.begin(1)
     live.add({ text: 'right' })
-    expect(reader.take(live, 0)).toEqual([{ kind: 'delta', step: 1, try: 8, text: 'right' }])
+    expect(reader.take(live, 0)).toEqual([{ kind: 'delta', step: 1, try: 1_002, text: 'right' }])
   })
 
   it('makes the deltas of another worker void', () => {
     const reader = new DeltaCursor()
-    const [first, second] = [aResponse({ firstTry: 1 }), aResponse({ firstTry: 1_001 })]
+    const [first, second] = [aResponse(), aResponse({ attempts: 2 })]
     for (const live of [first, second]) {
       live.begin(2)
       live.add({ text: 'x' })
@@ -128,5 +137,92 @@ describe('LiveResponse', () => {
       }),
       { numRuns: propertyRuns(300) },
     )
+  })
+
+  it('takes nothing from what is kept for other processes that it has already', () => {
+    const live = aResponse()
+    const reader = new DeltaCursor()
+    live.begin(1)
+    live.add({ text: 'ab' })
+    const kept = { step: 1, try: 1, isVoid: false, parts: [{ call: null, text: 'a' }] }
+    expect(reader.take(live, 0)).toHaveLength(1)
+    expect(reader.take(kept, 0)).toEqual([])
+    live.fail()
+    expect(reader.take(live, 0)).toEqual([{ kind: 'reset', step: 1, try: 1 }])
+    expect(reader.take(kept, 0)).toEqual([])
+  })
+
+  it('makes deltas void before the step of another attempt, and not before one of its own', () => {
+    for (const [attempt, count] of [
+      [1, 0],
+      [2, 1],
+    ] as const) {
+      const live = aResponse()
+      const reader = new DeltaCursor()
+      live.begin(1)
+      live.add({ text: 'a' })
+      reader.take(live, 0)
+      expect(reader.supersede({ number: 1, attempt })).toHaveLength(count)
+    }
+  })
+})
+
+describe('what is kept for readers in other processes', () => {
+  const open = (watchedUntil = Number.POSITIVE_INFINITY) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    return aResponse({ watchedUntil })
+  }
+  const write = async (live: LiveResponse, pieces: number, ms: number) => {
+    for (let count = 0; count < pieces; count++) {
+      live.add({ text: 'x' })
+      await vi.advanceTimersByTimeAsync(ms)
+    }
+  }
+  afterEach(() => void vi.useRealTimers())
+
+  it('is nothing while nobody watches', async () => {
+    const live = open(0)
+    live.begin(1)
+    await write(live, 1_000, 5)
+    live.fail()
+    live.close(0)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(live.kept).toEqual([])
+  })
+
+  it('is the response so far, once a second, from the mark on', async () => {
+    const live = open(0)
+    live.begin(1)
+    await write(live, 200, 5)
+    live.journal.watchedUntil = Date.now() + 1_900
+    await write(live, 1_000, 5)
+    expect(live.kept.map(({ parts: [part] }) => part?.text.length)).toEqual([201, 400, 600])
+    expect(live.kept[0]).toEqual({
+      step: 1,
+      try: 1,
+      isVoid: false,
+      parts: [{ call: null, text: 'x'.repeat(201) }],
+    })
+  })
+
+  it('includes the last piece of a pause, and that the response is void', async () => {
+    const live = open()
+    live.begin(1)
+    await write(live, 2, 5)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(live.kept.at(-1)?.parts[0]?.text).toBe('xx')
+    live.close(0)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(live.kept.at(-1)).toMatchObject({ isVoid: true, parts: [] })
+  })
+
+  it('is not written after the step is stored, nor by a run that was given up', async () => {
+    const live = open()
+    live.begin(1)
+    await write(live, 2, 5)
+    const { length } = live.kept
+    live.close(1)
+    await write(live, 200, 100)
+    expect(live.kept).toHaveLength(length)
   })
 })
