@@ -53,7 +53,7 @@ function idOf(what: string, description: string) {
 const deltas = () =>
   describe(
     flag(),
-    'Also send what models are writing, as events `delta` (pieces of text, or of the arguments of a tool call) and `reset` (the deltas of a try are void). An event `step` supersedes the deltas of its number. Only with `Accept: text/event-stream`; sent while the run is in the process that serves the stream.',
+    'Also send what models are writing, as events `delta` (pieces of text, or of the arguments of a tool call) and `reset` (the deltas of a try are void). An event `step` supersedes the deltas of its number. Only with `Accept: text/event-stream`. A reader that has not started the run gets them once a second, from the next heartbeat of its worker on.',
   )
 
 const time = (description: string) => describe(dateTime(), description, { format: 'date-time' })
