@@ -10,7 +10,6 @@ import {
   ModelError,
   type ModelRequest,
   type ModelResponse,
-  type ResponsePart,
 } from '../core/model.ts'
 import { type Environment, readInteger } from '../environment.ts'
 import { checkModel, findMediaProblem } from './check-model.ts'
@@ -34,6 +33,7 @@ import {
   TOKEN_TIMEOUTS,
   type TokenTimeouts,
 } from './responses/collect-stream.ts'
+import { convertParts } from './responses/convert-parts.ts'
 import { ResponseSize } from './responses/response-size.ts'
 import { streamingFetch } from './responses/streaming-fetch.ts'
 import {
@@ -108,11 +108,8 @@ export async function openModel(
       )
       const { stream } = await model.doStream(wire.options)
       hasBegun = true
-      const { isPlain } = wire
-      // Pieces that would have to be converted are not shown: the step has the whole.
-      const show = (part: ResponsePart) => {
-        if (isPlain('toolCall' in part ? part.toolCall.name : null)) request.onPart?.(part)
-      }
+      const { onPart } = request
+      const show = onPart && convertParts(wire.decoderOf, onPart)
       const result = await collectStream(size.limit(stream), timeout, traits.stream, received, show)
       return toResponse({ ...result, content: wire.decode(result.content) }, { provider, tools, estimate })
     } catch (thrown) {
