@@ -1,6 +1,12 @@
 import { attemptOf, type DeltaEvent, type ExecutionEvent } from '../../core/step.ts'
+import {
+  DELTA_MS,
+  DeltaCursor,
+  type LiveResponse,
+  liveResponseOf,
+  onceLiveChanged,
+} from '../checkpoints/live-response.ts'
 import type { ExecutionFeed } from './execution-feed.ts'
-import { DELTA_MS, DeltaCursor, type LiveResponse, liveResponseOf, onceLiveChanged } from './live-response.ts'
 
 /** The deltas of a run for one reader, at most every `DELTA_MS`. */
 export class DeltaReader {

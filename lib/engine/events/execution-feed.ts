@@ -3,8 +3,8 @@ import type { Execution, ExecutionStatus } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { JournalEnd, RecordedStep, ResponseSoFar, StepStore } from '../../core/step.ts'
 import type { Suspension } from '../../core/wait.ts'
+import { emitLiveChanged, liveResponseOf } from '../checkpoints/live-response.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
-import { emitLiveChanged, liveResponseOf } from './live-response.ts'
 
 export type FeedStores = {
   executions: Pick<ExecutionStore, 'get' | 'watch'>

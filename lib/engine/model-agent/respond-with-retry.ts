@@ -4,7 +4,7 @@ import type { LeaseTimes } from '../../core/lease-times.ts'
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../../core/model.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { Journal } from '../checkpoints/journal.ts'
-import type { LiveResponse } from '../events/live-response.ts'
+import type { LiveResponse } from '../checkpoints/live-response.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { RunLimits } from './run-limits.ts'
 

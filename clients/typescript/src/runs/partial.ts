@@ -1,4 +1,4 @@
-/** An output that is not complete: members and items can be missing at the end, and texts can be the beginning of one. */
+/** An output that is not complete: members and items can be missing at the end, and texts can be cut. */
 export type DeepPartial<T> = T extends string
   ? string
   : T extends readonly (infer Item)[]
@@ -11,8 +11,8 @@ export type DeepPartial<T> = T extends string
 const TOKEN = /\s+|[{}[\],:]|"(?:[^"\\]|\\u[\da-f]{4}|\\[^u])*("?)|[^\s{}[\],:"]+/giy
 
 /**
- * Reads the beginning of the JSON of an object: with each value that is complete, and the beginning of a text. Undefined
- * for anything else.
+ * Reads the beginning of the JSON of an object: with each value that is complete, and the beginning of a text.
+ * Undefined for anything else.
  */
 export function parsePartial(text: string, parse: (text: string) => unknown): object | undefined {
   const open: string[] = []

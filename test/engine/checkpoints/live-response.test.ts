@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { DeltaEvent, ResponseSoFar } from '../../../lib/core/step.ts'
-import { DeltaCursor, LiveResponse } from '../../../lib/engine/events/live-response.ts'
+import { DeltaCursor, LiveResponse } from '../../../lib/engine/checkpoints/live-response.ts'
 import { SecretMask } from '../../../lib/tools/secret-mask.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 

@@ -3,7 +3,7 @@ import type { Execution } from '../../core/execution.ts'
 import type { ResponsePart } from '../../core/model.ts'
 import type { DeltaEvent, ResponseSoFar, StepStore } from '../../core/step.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
-import type { Journal } from '../checkpoints/journal.ts'
+import type { Journal } from './journal.ts'
 
 /** Characters of a response that are shown while it arrives; the step has the rest. */
 const MAX_SHOWN = 1_000_000
