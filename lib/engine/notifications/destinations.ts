@@ -21,7 +21,7 @@ export type Destination = { id: string; webhook: Webhook | null; url: string | n
 export type Addressed = Selectable &
   Pick<ExecutionSummary, 'organizationId' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'>
 
-/** New webhooks take effect within this time. */
+/** Changes of webhooks take effect within this time, and at once in the process that makes them. */
 const CACHED_MS = 30_000
 const MAX_ORGANIZATIONS = 10_000
 
@@ -30,6 +30,13 @@ export type Destinations = {
   of(addressed: Addressed, type: EventType): Promise<Destination[]>
   /** The next question reads the webhooks of the organization again. */
   forget(organizationId: string): void
+}
+
+const opened = new Set<Destinations>()
+
+/** After a change of the webhooks of an organization. */
+export function forgetWebhooks(organizationId: string): void {
+  for (const destinations of opened) destinations.forget(organizationId)
 }
 
 /** For what belongs to an organization, and to no agent or tenant. */
@@ -80,7 +87,7 @@ export function openDestinations(
     ignoreFetchAbort: true,
     fetchMethod: (organizationId) => webhooks.list({ organizationId }),
   })
-  return {
+  const destinations: Destinations = {
     async of(addressed, type) {
       if (!isReported(addressed)) return []
       const { organizationId, webhookUrl: url } = addressed
@@ -98,6 +105,8 @@ export function openDestinations(
       known.delete(organizationId)
     },
   }
+  opened.add(destinations)
+  return destinations
 }
 
 /** Events are those of runs and batches that a client has started on a published version, without trials. */
