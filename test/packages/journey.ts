@@ -57,7 +57,9 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     const script = [...exported, line].join('\n')
     const stdio = ['ignore', 'pipe', 'pipe'] as const
     const child = spawn('bash', ['-c', script], {
-      ...{ cwd: folder, env, stdio: [...stdio] },
+      cwd: folder,
+      env,
+      stdio: [...stdio],
       timeout: MAX_COMMAND_MS,
     })
     const [stdout, stderr, [code]] = await Promise.all([
@@ -74,11 +76,14 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
   }
   const groups: number[] = []
   const start = async () => {
-    const service = await startReadyProcess({
-      ...{ ...spawnCli('start'), cwd: folder, environment: env, detached: true },
+    const started = await startReadyProcess({
+      ...spawnCli('start'),
+      cwd: folder,
+      environment: env,
+      detached: true,
     })
-    groups.push(service.pid)
-    return service
+    groups.push(started.pid)
+    return started
   }
   const tryIt = async (output: string) => {
     const { stdout } = await sh(/^curl .*$/m.exec(output)?.[0] ?? 'echo no command')

@@ -34,8 +34,7 @@ describe('destinations', () => {
     const execution = anExecution()
     const access = { ...ANONYMOUS, organizationId: execution.organizationId }
     const destinations = openDestinations(stores.webhooks, { environment: {} })
-    const seen = async () =>
-      (await destinations.of(execution, 'execution.succeeded')).map(({ url }) => url)
+    const seen = async () => (await destinations.of(execution, 'execution.succeeded')).map(({ url }) => url)
     expect(await seen()).toEqual([])
     const body = { url: 'https://receiver.example/' }
     const { webhook } = await createWebhook(stores, { access, body, retentionDays: null })
