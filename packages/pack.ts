@@ -2,9 +2,10 @@
  * `node packages/pack.ts <folder> <tag>`: packs what a release publishes. The tag is `v` and the version, which all
  * packages have.
  */
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { ROOT } from './compile.ts'
 
 /** Folders of the packages, by name. */
@@ -21,14 +22,16 @@ export const PACKAGE_NAMES = Object.keys(FOLDERS) as PackageName[]
  * @param folder where the tarballs are written
  * @returns their paths
  */
-export function packAll(folder: string): Record<PackageName, string> {
+export async function packAll(folder: string): Promise<Record<PackageName, string>> {
   mkdirSync(folder, { recursive: true })
-  const packed = PACKAGE_NAMES.map((name) => {
+  const packed: Partial<Record<PackageName, string>> = {}
+  // One after the other: two of them write the contract.
+  for (const name of PACKAGE_NAMES) {
     const args = ['pack', '--silent', '--pack-destination', resolve(folder)]
-    const stdout = execFileSync('npm', args, { cwd: join(ROOT, FOLDERS[name]), encoding: 'utf8' })
-    return [name, join(resolve(folder), stdout.trim().split('\n').at(-1) ?? '')]
-  })
-  return Object.fromEntries(packed)
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: join(ROOT, FOLDERS[name]) })
+    packed[name] = join(resolve(folder), stdout.trim().split('\n').at(-1) ?? '')
+  }
+  return packed as Record<PackageName, string>
 }
 
 /** @throws an Error that names a package with another version, or that depends on another one */
@@ -46,5 +49,5 @@ if (import.meta.main) {
   const [folder, tag] = process.argv.slice(2)
   if (!folder || !tag) throw new Error('Usage: node packages/pack.ts <folder> <tag>')
   assertVersions(tag)
-  packAll(folder)
+  await packAll(folder)
 }

@@ -40,7 +40,7 @@ const filesIn = (folder: string): string[] =>
     .map(({ parentPath, name }) => join(parentPath, name))
 
 beforeAll(async () => {
-  tarballs = packAll(packed)
+  tarballs = await packAll(packed)
   const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', ...Object.values(tarballs)]
   await run('npm', args, { cwd: project.folder, env: environment })
 })

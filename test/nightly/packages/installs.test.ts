@@ -36,7 +36,7 @@ async function installOnce(folder: string, packages: string[]): Promise<void> {
 }
 
 beforeAll(async () => {
-  tarballs = packAll(packed)
+  tarballs = await packAll(packed)
   await installOnce(join(cache, 'tools'), TOOLS)
   for (const version of NODE_VERSIONS) await installOnce(join(cache, version), [`node@${version}`])
 })
