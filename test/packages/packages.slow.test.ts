@@ -115,39 +115,40 @@ describe('the installed service', () => {
     await makeJourney({ folder: project.folder, environment })
   })
 
-  it('is deployed by its own app, by a copy of it, and by an app that has more', async () => {
+  it('is deployed by its own app, which init copies, and by an app that has more', async () => {
     for (const name of ['aws-cdk', 'aws-cdk-lib', 'constructs'])
       symlinkSync(join(process.cwd(), 'node_modules', name), join(project.folder, 'node_modules', name))
-    const CDK_OUTDIR = join(project.folder, 'cdk.out')
-    const readTemplate = () => {
-      const name = readdirSync(CDK_OUTDIR).find((file) => file.endsWith('.template.json')) ?? ''
-      const { Resources, Outputs } = JSON.parse(readFileSync(join(CDK_OUTDIR, name), 'utf8'))
-      for (const name of FUNCTION_NAMES)
-        expect(existsSync(join(CDK_OUTDIR, 'functions', name, 'index.mjs')), name).toBe(true)
-      rmSync(CDK_OUTDIR, { recursive: true })
-      const template = Template.fromJSON({ Resources, Outputs })
-      return { resources: Object.values(Resources as { Type: string }[]).map(({ Type }) => Type), template }
-    }
-    const synthesize = async (app: string) => {
-      await run('node', [app], { cwd: project.folder, env: { ...environment, CDK_OUTDIR } })
-      return readTemplate()
-    }
-    // The CDK finds no credentials, and stops between synthesis and deployment.
-    const kept = Object.entries(environment).filter(([name]) => !name.startsWith('AWS_'))
-    const env = { ...Object.fromEntries(kept), HOME: project.folder, AWS_EC2_METADATA_DISABLED: 'true' }
-    const args = ['agent-execution', 'deploy', '--context', 'stageName=v9', '--output', CDK_OUTDIR]
-    await expect(run('npx', args, { cwd: project.folder, env })).rejects.toThrow()
-    const { resources, template } = readTemplate()
-    template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v9' })
-    expect(resources.filter((type) => type === 'AWS::Lambda::Function')).toHaveLength(FUNCTION_NAMES.length)
-    for (const name of ['BaseUrl', 'TableName']) template.hasOutput(name, {})
-
     await run('npx', ['agent-execution', 'init', '--cdk'], { cwd: project.folder, env: environment })
-    const { app } = JSON.parse(readFileSync(join(project.folder, 'cdk.json'), 'utf8'))
-    expect((await synthesize(app.replace('node ', ''))).resources).toEqual(resources)
+    const copied = readFileSync(join(project.folder, 'cdk-app.mjs'), 'utf8')
+    expect(copied).toBe(readFileSync(join(installed, 'dist/packages/cdk-app.mjs'), 'utf8'))
+    const cdk = JSON.parse(readFileSync(join(project.folder, 'cdk.json'), 'utf8'))
+    expect(cdk).toEqual({ app: 'node cdk-app.mjs' })
 
-    cpSync('examples/cdk/app.ts', join(project.folder, 'app.ts'))
-    const { template: shop } = await synthesize('app.ts')
+    const readTemplate = (folder: string, stack: string) => {
+      for (const name of FUNCTION_NAMES)
+        expect(existsSync(join(folder, 'functions', name, 'index.mjs')), name).toBe(true)
+      return Template.fromJSON(JSON.parse(readFileSync(join(folder, `${stack}.template.json`), 'utf8')))
+    }
+    const deploy = async () => {
+      const folder = join(project.folder, 'own.out')
+      // The CDK finds no credentials, and stops between synthesis and deployment.
+      const kept = Object.entries(environment).filter(([name]) => !name.startsWith('AWS_'))
+      const env = { ...Object.fromEntries(kept), HOME: project.folder, AWS_EC2_METADATA_DISABLED: 'true' }
+      const args = ['agent-execution', 'deploy', '--context', 'stageName=v9', '--output', folder]
+      await expect(run('npx', args, { cwd: project.folder, env })).rejects.toThrow()
+      return readTemplate(folder, 'AgentExecutionService')
+    }
+    const synthesize = async () => {
+      cpSync('examples/cdk/app.ts', join(project.folder, 'app.ts'))
+      const folder = join(project.folder, 'shop.out')
+      await run('node', ['app.ts'], { cwd: project.folder, env: { ...environment, CDK_OUTDIR: folder } })
+      return readTemplate(folder, 'Shop')
+    }
+    const [own, shop] = await Promise.all([deploy(), synthesize()])
+    own.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v9' })
+    own.resourceCountIs('AWS::Lambda::Function', FUNCTION_NAMES.length)
+    for (const name of ['BaseUrl', 'TableName']) own.hasOutput(name, {})
+
     shop.hasResourceProperties('AWS::Lambda::Function', { FunctionName: 'agent-tool-find-order' })
     shop.resourceCountIs('AWS::Lambda::Function', FUNCTION_NAMES.length + 1)
     expect(findResource(shop, 'AWS::ApiGateway::RestApi').Properties.Name).toBe('shop-agents')

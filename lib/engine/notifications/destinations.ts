@@ -21,22 +21,21 @@ export type Destination = { id: string; webhook: Webhook | null; url: string | n
 export type Addressed = Selectable &
   Pick<ExecutionSummary, 'organizationId' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'>
 
-/** Changes of webhooks take effect within this time, and at once in the process that makes them. */
+/** Webhooks that another process changes take effect within this time. */
 const CACHED_MS = 30_000
 const MAX_ORGANIZATIONS = 10_000
+
+type Cache = LRUCache<string, Webhook[]>
+const caches: Cache[] = []
+
+/** To be called when this process changes webhooks, so that its runs see it at once. */
+export const forgetWebhooks = (organizationId: string): void => {
+  for (const known of caches) known.delete(organizationId)
+}
 
 export type Destinations = {
   /** Those that want an event. The webhooks of an organization are read once in 30 s. */
   of(addressed: Addressed, type: EventType): Promise<Destination[]>
-  /** The next question reads the webhooks of the organization again. */
-  forget(organizationId: string): void
-}
-
-const opened = new Set<Destinations>()
-
-/** After a change of the webhooks of an organization. */
-export function forgetWebhooks(organizationId: string): void {
-  for (const destinations of opened) destinations.forget(organizationId)
 }
 
 /** For what belongs to an organization, and to no agent or tenant. */
@@ -80,14 +79,15 @@ export function openDestinations(
   webhooks: Pick<WebhookStore, 'list'>,
   { environment = process.env, cachedMs = CACHED_MS }: { environment?: Environment; cachedMs?: number } = {},
 ): Destinations {
-  const known = new LRUCache<string, Webhook[]>({
+  const known: Cache = new LRUCache({
     max: MAX_ORGANIZATIONS,
     ttl: cachedMs,
     // Otherwise an organization that is forgotten while it is read has no webhooks for those that wait for it.
     ignoreFetchAbort: true,
     fetchMethod: (organizationId) => webhooks.list({ organizationId }),
   })
-  const destinations: Destinations = {
+  caches.push(known)
+  return {
     async of(addressed, type) {
       if (!isReported(addressed)) return []
       const { organizationId, webhookUrl: url } = addressed
@@ -100,13 +100,7 @@ export function openDestinations(
         ...(readSetting('eventBus', environment) ? [{ id: EVENT_BUS, webhook: null, url: null }] : []),
       ]
     },
-
-    forget(organizationId) {
-      known.delete(organizationId)
-    },
   }
-  opened.add(destinations)
-  return destinations
 }
 
 /** Events are those of runs and batches that a client has started on a published version, without trials. */

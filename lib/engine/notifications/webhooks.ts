@@ -102,7 +102,7 @@ export async function createWebhook(
   // Before the webhook can receive events.
   await webhooks.putSecrets({ ...webhook, secrets: [{ secret, createdAt, expiresAt: null }], replaces: null })
   if (await webhooks.create({ webhook })) {
-    forgetWebhooks(access.organizationId)
+    forgetWebhooks(webhook.organizationId)
     return { webhook, secret }
   }
   await webhooks.delete(webhook)
@@ -123,7 +123,7 @@ export async function updateWebhook(
     throw new Forbidden('The token is limited to agents. The webhook must name some of them in agents.')
   const updated = await stores.webhooks.update({ ...webhook, changes })
   if (!updated) throw new WebhookNotFound()
-  forgetWebhooks(access.organizationId)
+  forgetWebhooks(webhook.organizationId)
   return updated
 }
 
