@@ -13,6 +13,9 @@ import { startScriptedModel } from '../support/scripted-model/start-scripted-mod
 
 const PAGE = fileURLToPath(new URL('../../docs/first-day.md', import.meta.url))
 
+/** What waits in vain ends. */
+const MAX_COMMAND_MS = 120_000
+
 type Options = {
   folder: string
   environment: Record<string, string>
@@ -53,7 +56,12 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
   async function sh(line: string) {
     const script = [...exported, line].join('\n')
     const stdio = ['ignore', 'pipe', 'pipe'] as const
-    const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: [...stdio] })
+    const child = spawn('bash', ['-c', script], {
+      cwd: folder,
+      env,
+      stdio: [...stdio],
+      timeout: MAX_COMMAND_MS,
+    })
     const [stdout, stderr, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
@@ -66,8 +74,17 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     const [command = '', ...before] = runner.split(' ')
     return { command, args: [...before, 'agent-execution', ...args.split(' ')] }
   }
-  const start = () =>
-    startReadyProcess({ ...spawnCli('start'), cwd: folder, environment: env, detached: true })
+  const groups: number[] = []
+  const start = async () => {
+    const started = await startReadyProcess({
+      ...spawnCli('start'),
+      cwd: folder,
+      environment: env,
+      detached: true,
+    })
+    groups.push(started.pid)
+    return started
+  }
   const tryIt = async (output: string) => {
     const { stdout } = await sh(/^curl .*$/m.exec(output)?.[0] ?? 'echo no command')
     return JSON.parse(stdout)
@@ -79,7 +96,6 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
   }
 
   let service: Awaited<ReturnType<typeof start>> | undefined
-  const background: number[] = []
   try {
     for (const { line, output } of readTranscript()) {
       const command = line
@@ -88,7 +104,7 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
         .replace('http://127.0.0.1:3000', service?.url ?? '')
       if (line.endsWith('&')) {
         const child = spawn('bash', ['-c', command.slice(0, -1)], { cwd: folder, env, detached: true })
-        background.push(child.pid ?? 0)
+        groups.push(child.pid ?? 0)
         continue
       }
       if (line.startsWith('export ')) {
@@ -129,6 +145,7 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     // Without a service, which it starts.
     const { command, args } = spawnCli('dev agents/count-words')
     const dev = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    groups.push(dev.pid ?? 0)
     let output = ''
     for (const stream of [dev.stdout, dev.stderr])
       stream.setEncoding('utf8').on('data', (chunk: string) => {
@@ -140,7 +157,7 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     await interrupt(dev.pid ?? 0)
     return { readyMs: service.readyMs }
   } finally {
-    for (const pid of background) if (isGroupAlive(pid)) process.kill(-pid)
+    for (const pid of groups) if (isGroupAlive(pid)) process.kill(-pid)
     await scripted.stop()
   }
 }

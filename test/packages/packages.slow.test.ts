@@ -19,9 +19,10 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
+import { assertVersions, PACKAGE_NAMES, type PackageName, packAll } from '../../packages/pack.ts'
 import { findResource } from '../infra/synthesize.ts'
 import { makeJourney } from './journey.ts'
-import { newProject, PACKAGE_NAMES, type PackageName, packAll, shellWith } from './packages.ts'
+import { newProject, shellWith } from './packages.ts'
 
 const MAX_INSTALLED_MB = 150
 const BLOCK_BYTES = 512
@@ -60,17 +61,21 @@ describe.each(PACKAGE_NAMES)('%s', (name) => {
   })
 
   it('can be published', async () => {
-    const { stdout } = await run('npm', ['publish', '--dry-run', tarballs[name]], { env: environment })
+    // `--force`, because a version that is out is only refused for that, until the next one.
+    const { stdout } = await run('npm', ['publish', '--dry-run', '--force', tarballs[name]], {
+      env: environment,
+    })
     expect(stdout).toContain(`+ ${name}@`)
   })
+})
 
-  it('has the version of the others', () => {
-    const read = (each: PackageName) =>
-      JSON.parse(readFileSync(join(project.folder, 'node_modules', each, 'package.json'), 'utf8'))
-    const { version, dependencies = {}, private: isPrivate } = read(name)
-    expect([version, isPrivate]).toEqual([read('agent-execution-service').version, undefined])
-    expect(dependencies['agent-execution-service'] ?? version).toBe(version)
-  })
+it('a release is refused if a package has another version than its tag', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  assertVersions(`v${version}`)
+  for (const tag of [version, `v${version}-rc.1`, 'v', `v${version}.0`])
+    expect(() => assertVersions(tag), tag).toThrow(
+      `The tag is ${tag}, and package.json of agent-execution has`,
+    )
 })
 
 describe('the installed service', () => {
@@ -110,27 +115,37 @@ describe('the installed service', () => {
     await makeJourney({ folder: project.folder, environment })
   })
 
-  it('is deployed by the app that init writes, and by an app that has more', async () => {
-    for (const name of ['aws-cdk-lib', 'constructs'])
+  it('is deployed by its own app, which init copies, and by an app that has more', async () => {
+    for (const name of ['aws-cdk', 'aws-cdk-lib', 'constructs'])
       symlinkSync(join(process.cwd(), 'node_modules', name), join(project.folder, 'node_modules', name))
-    const app = readFileSync(join(installed, 'dist/packages/cdk-app.mjs'), 'utf8')
     await run('npx', ['agent-execution', 'init', '--cdk'], { cwd: project.folder, env: environment })
-    expect(readFileSync(join(project.folder, 'cdk-app.mjs'), 'utf8')).toBe(app)
+    const copied = readFileSync(join(project.folder, 'cdk-app.mjs'), 'utf8')
+    expect(copied).toBe(readFileSync(join(installed, 'dist/packages/cdk-app.mjs'), 'utf8'))
     const cdk = JSON.parse(readFileSync(join(project.folder, 'cdk.json'), 'utf8'))
     expect(cdk).toEqual({ app: 'node cdk-app.mjs' })
 
-    const synthesize = async (file: string, stack: string) => {
-      const CDK_OUTDIR = join(project.folder, `${stack}.out`)
-      await run('node', [file], { cwd: project.folder, env: { ...environment, CDK_OUTDIR } })
+    const readTemplate = (folder: string, stack: string) => {
       for (const name of FUNCTION_NAMES)
-        expect(existsSync(join(CDK_OUTDIR, 'functions', name, 'index.mjs')), name).toBe(true)
-      return Template.fromJSON(JSON.parse(readFileSync(join(CDK_OUTDIR, `${stack}.template.json`), 'utf8')))
+        expect(existsSync(join(folder, 'functions', name, 'index.mjs')), name).toBe(true)
+      return Template.fromJSON(JSON.parse(readFileSync(join(folder, `${stack}.template.json`), 'utf8')))
     }
-    cpSync('examples/cdk/app.ts', join(project.folder, 'app.ts'))
-    const [own, shop] = await Promise.all([
-      synthesize('cdk-app.mjs', 'AgentExecutionService'),
-      synthesize('app.ts', 'Shop'),
-    ])
+    const deploy = async () => {
+      const folder = join(project.folder, 'own.out')
+      // The CDK finds no credentials, and stops between synthesis and deployment.
+      const kept = Object.entries(environment).filter(([name]) => !name.startsWith('AWS_'))
+      const env = { ...Object.fromEntries(kept), HOME: project.folder, AWS_EC2_METADATA_DISABLED: 'true' }
+      const args = ['agent-execution', 'deploy', '--context', 'stageName=v9', '--output', folder]
+      await expect(run('npx', args, { cwd: project.folder, env })).rejects.toThrow()
+      return readTemplate(folder, 'AgentExecutionService')
+    }
+    const synthesize = async () => {
+      cpSync('examples/cdk/app.ts', join(project.folder, 'app.ts'))
+      const folder = join(project.folder, 'shop.out')
+      await run('node', ['app.ts'], { cwd: project.folder, env: { ...environment, CDK_OUTDIR: folder } })
+      return readTemplate(folder, 'Shop')
+    }
+    const [own, shop] = await Promise.all([deploy(), synthesize()])
+    own.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'v9' })
     own.resourceCountIs('AWS::Lambda::Function', FUNCTION_NAMES.length)
     for (const name of ['BaseUrl', 'TableName']) own.hasOutput(name, {})
 

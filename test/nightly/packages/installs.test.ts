@@ -13,8 +13,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type PackageName, packAll } from '../../../packages/pack.ts'
 import { makeJourney } from '../../packages/journey.ts'
-import { newProject, type PackageName, packAll, shellWith } from '../../packages/packages.ts'
+import { newProject, shellWith } from '../../packages/packages.ts'
 
 /** The oldest that is enough, and the first LTS of the next. npm installs them once (240 MB). */
 const NODE_VERSIONS = ['22.14.0', '24.0.0']
