@@ -88,7 +88,12 @@ beforeAll(async () => {
   // The last commit.
   expect(await sh(`git clone -q '${ROOT}' .`)).toMatchObject({ code: 0 })
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
-  service = await startReadyProcess({ command: 'npm', args: ['start'], cwd: clone, environment: { PORT: '0' } })
+  service = await startReadyProcess({
+    command: 'npm',
+    args: ['start'],
+    cwd: clone,
+    environment: { PORT: '0' },
+  })
   variables.URL = `${service.url}/v1`
 })
 afterAll(async () => {

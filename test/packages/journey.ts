@@ -21,6 +21,7 @@ type Options = {
   environment: Record<string, string>
   /** How the package manager runs a command of a package, in place of `npx`. */
   runner?: string
+  isLong?: boolean
 }
 
 /** The commands of `docs/first-day.md`, with their outputs. */
@@ -39,10 +40,10 @@ function patternOf(output: string): RegExp {
 }
 
 /**
- * What a new user does in a folder in which the package is installed: `docs/first-day.md`, an agent in code, `dev`,
- * Ctrl-C and a restart.
+ * What a new user does in a folder in which the package is installed: `docs/first-day.md`, and with `isLong` an agent in
+ * code, Ctrl-C, a restart and `dev`.
  */
-export async function makeJourney({ folder, environment, runner = 'npx' }: Options) {
+export async function makeJourney({ folder, environment, runner = 'npx', isLong = false }: Options) {
   const scripted = await startScriptedModel()
   scripted.script('gpt-5-mini', () => ({ calls: [finalAnswer({ language: 'de' })] }))
   const env = {
@@ -127,6 +128,11 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     if (!service) throw new Error('The page has no command.')
     expect(await tryIt(service.stdout())).toEqual({ language: 'de' })
 
+    if (!isLong) {
+      await interrupt(service.pid)
+      return
+    }
+
     expect(await cli('init count-words --code')).toMatchObject({ code: 0 })
     expect(await cli('publish agents/count-words')).toMatchObject({
       code: 0,
@@ -155,7 +161,6 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     expect(output).toMatch(/Console: http[\s\S]*case "counts the words"[\s\S]*"words": 100|actual {4}100/)
     expect(await tryIt(output)).toEqual({ words: 100 })
     await interrupt(dev.pid ?? 0)
-    return { readyMs: service.readyMs }
   } finally {
     for (const pid of groups) if (isGroupAlive(pid)) process.kill(-pid)
     await scripted.stop()

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Template } from 'aws-cdk-lib/assertions'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -28,3 +29,6 @@ export function shellWith(node: string = process.execPath): Record<string, strin
     string
   >
 }
+
+export const readTemplate = (folder: string, stack: string): Template =>
+  Template.fromJSON(JSON.parse(readFileSync(join(folder, `${stack}.template.json`), 'utf8')))
