@@ -9,7 +9,7 @@ import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 const EXPORT = 'export default () => ({})\n'
 
@@ -129,7 +129,7 @@ const MAX_MESSAGE = 4_000
 async function run(body: string) {
   const code = `export default async () => { const { KEY } = process.env; ${body}; return {} }`
   const version = await aModelAgent({ code: true, env: ['KEY'], inputSchema: {}, outputSchema: {} }, { code })
-  const engine = { ...engineOn(sharedTable()), environment: { KEY } }
+  const engine = { ...engineOn(await engineTable()), environment: { KEY } }
   const options = runOptions()
   const { logs, error } = await runInProcess(engine, { version, input: {}, tenantId: null, options })
   return { logs: logs ?? '', message: error?.message ?? '' }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { newOrganization } from '../../support/engine/organization.ts'
+import { publishFixture } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 /** A thread has fewer than ten before it is replaced. */
@@ -14,7 +14,7 @@ const EXCEEDED = 'The agent exceeded its memory limit of 64 MB.'
 describe('the memory limit of a code agent', () => {
   let version: Version
   beforeAll(async () => {
-    version = await (await newOrganization()).publish('hostile')
+    version = await publishFixture('hostile')
   })
 
   it.each([

@@ -18,6 +18,11 @@ export async function ownTable(): Promise<Table> {
   return openTable(environment)
 }
 
+let shared: Promise<Table> | undefined
+
+/** The table that the test files of a worker share which need no process beside it. */
+export const engineTable = (): Promise<Table> => (shared ??= ownTable())
+
 /** All items of a table that `ownTable` or `memoryTable` has returned. */
 export const scan = async (table: Table): Promise<Item[]> =>
   contents.get(table)?.() ?? (await scanTable(inject('dynamodb'), table.name))
