@@ -109,13 +109,13 @@ describe('withThread', () => {
   })
 
   it('keeps as many idle threads as their share of memory permits', async () => {
-    const keys = Array.from({ length: 30 }, (_, n) => `idle ${n}`)
+    const keys = Array.from({ length: 24 }, (_, n) => `idle ${n}`)
     const threads: AgentThread[] = []
     for (const key of keys) threads.push(await runOnce(key, RETURNS))
     const alive = threads.filter(({ isDestroyed }) => !isDestroyed)
     expect(alive.length).toBeLessThanOrEqual(20)
     expect(alive.at(-1)).toBe(threads.at(-1))
-    expect(await runOnce('idle 29', RETURNS)).toBe(threads.at(-1))
+    expect(await runOnce('idle 23', RETURNS)).toBe(threads.at(-1))
   })
 })
 

@@ -7,7 +7,7 @@ import { publishFixture } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 /** A thread has fewer than ten before it is replaced. */
-const RUNS = 20
+const RUNS = 12
 
 const EXCEEDED = 'The agent exceeded its memory limit of 64 MB.'
 
@@ -93,7 +93,7 @@ describe('the memory limit with the flags of Lambda', () => {
 
   it('permits buffers of any number that are garbage when the run ends', async () => {
     const source = `export default () => {
-      for (let n = 0; n < 3_000; n++) Buffer.alloc(2 ** 20, 1)
+      for (let n = 0; n < 1_000; n++) Buffer.alloc(2 ** 20, 1)
       return { isDone: true }
     }`
     const { ended } = await runIn(64, source)
