@@ -153,6 +153,8 @@ export type Execution = {
   waitedMs: number
   /** For how long workers have run it, in milliseconds, as of the last write of the one that has the lease. */
   workedMs: number
+  /** Until when readers in other processes follow its responses, in milliseconds since the epoch; null: none has. */
+  watchedUntil: number | null
   /** Waits of which destinations may not have been told yet. */
   pendingEvents: PendingEvent[]
   /** By which its callback URLs are made; null until the first one is. No answer contains it. */
@@ -250,6 +252,7 @@ export type NewExecution = Pick<
       | 'replay'
       | 'selectedBy'
       | 'learnedFrom'
+      | 'watchedUntil'
     >
   > & {
     now: number
@@ -281,6 +284,7 @@ export function newExecution(params: NewExecution): Execution {
     replay: null,
     selectedBy: 'CURRENT',
     learnedFrom: null,
+    watchedUntil: null,
     ...given,
     ...(given.replay?.isTrial && { cache: null }),
     source: parent ? 'AGENT' : sourceOf(given),

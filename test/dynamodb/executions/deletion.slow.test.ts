@@ -122,7 +122,7 @@ describe.each(EMULATORS)('the deletion of an execution with children on %s', asy
     expect((await left()).filter(({ deleted, isEnd }) => !deleted && !isEnd)).toEqual([])
     for (const execution of [open, openBelow]) {
       expect(await executions.claim({ id: execution.id, lease, now: lease.expiresAt + 1 })).toBe('closed')
-      expect(await executions.renew({ id: execution.id, lease })).toBe(false)
+      expect(await executions.renew({ id: execution.id, lease })).toBeNull()
       expect(await finish(execution)).toBeNull()
     }
     await sweep()
