@@ -22,8 +22,8 @@ const openRequests = limitOpenRequests('run-agent', rates)
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 
 async function runAgent({ access, agentId, query, headers, body, accept, basePath }: Request<'run-agent'>) {
-  const idempotencyKey = headers['Idempotency-Key']
-  const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey }
+  const { 'Idempotency-Key': idempotencyKey, traceparent } = headers
+  const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey, traceparent }
   const run = await prepareRun({ agents, system, webhooks, ...call })
   const mode = query.execMode
   if (acceptsEvents(accept)) {

@@ -40,6 +40,7 @@ import {
   grantAgentPermissions,
   grantEmbeddings,
   grantEventBus,
+  grantTraceHeaders,
   grantNetworkInterfaces,
 } from './grants.ts'
 import { createRunnerInstances, INSTANCES, toInstanceConcurrency } from './runner-instances.ts'
@@ -107,6 +108,7 @@ function createFunction(
   if (runsAgents && vpcConfig) grantNetworkInterfaces(role)
   if (usesModels(name, settings)) grantEmbeddings(role, settings)
   if (name === 'deliver-events' && settings.eventBus) grantEventBus(role, settings.eventBus)
+  if (name === 'deliver-events' && settings.otlpHeaders) grantTraceHeaders(role, settings)
   const lambda = new Lambda(scope, 'Function', {
     description: getDescription(name),
     runtime: Runtime.NODEJS_24_X,

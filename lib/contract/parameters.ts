@@ -106,6 +106,10 @@ export const runHeaders = /* @__PURE__ */ parameters(() => ({
     idempotencyKey(),
     'A unique value, chosen by the client. For 24 hours, requests with the same key and body lead to the same execution.',
   ),
+  traceparent: describe(
+    z.optional(z.string()),
+    'The W3C trace context of the caller, which becomes the parent of the run. A malformed one is ignored.',
+  ),
 }))
 
 export const batchParameters = /* @__PURE__ */ parameters(() => ({

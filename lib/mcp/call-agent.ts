@@ -30,6 +30,7 @@ const callMeta = z.object({
   version,
   idempotencyKey: runHeaders.shape['Idempotency-Key'],
   useCache: z.optional(z.boolean({ error: 'must be true or false' })),
+  traceparent: z.optional(z.unknown()),
 })
 
 type CallMeta = z.output<typeof callMeta>
@@ -42,11 +43,11 @@ type CallMeta = z.output<typeof callMeta>
 export async function callAgent(engine: McpEngine, call: ToolCall): Promise<CallToolResult> {
   const { agents, system } = engine
   const { access, name, input } = call
-  const { idempotencyKey, ...meta } = parseCallMeta(call.meta)
+  const { idempotencyKey, traceparent = call.traceparent, ...meta } = parseCallMeta(call.meta)
   const overrides = { ...meta, tenantId: tenantOf(access, meta.tenantId), enforceInputSchema: true }
   try {
     const reference = { agents, system, access, idOrSlug: name }
-    const run = await prepareRun({ ...reference, body: input, overrides, idempotencyKey })
+    const run = await prepareRun({ ...reference, body: input, overrides, idempotencyKey, traceparent })
     const execution = await runForCall(engine, call, run)
     return call.mayGetTask && !isFinal(execution) ? toCreatedTask(engine, execution) : toRunResult(execution)
   } catch (error) {

@@ -8,6 +8,7 @@ import {
   type EventType,
   eventIdOf,
   type SubjectEvent,
+  TRACES,
   type Webhook,
 } from '../../../lib/core/notification.ts'
 import type { DeliveryMessage } from '../../../lib/core/ports/queues.ts'
@@ -85,6 +86,8 @@ export function anOutbox(
     sent.push({ destinationId: destination.id, eventId: eventIdOf(event), type, data: JSON.parse(data) })
     return result
   }
+  const traced: string[] = []
+  const lost: string[] = []
   const engine: DeliveryEngine = {
     ...outbox,
     webhooks: webhookStore,
@@ -94,6 +97,14 @@ export function anOutbox(
     system: clock,
     times: leaseTimes(),
     send,
+    async sendTrace({ id }) {
+      const result = await (answers.get(TRACES) ?? (() => OK))()
+      traced.push(id)
+      return result
+    },
+    async countLostTrace({ subject }) {
+      lost.push(subject.id)
+    },
     toRecord: (execution) => execution,
     toSummary: ({ id, status }) => ({ id, status }),
     toBatchRecord,
@@ -107,6 +118,9 @@ export function anOutbox(
     on,
     engine,
     sent,
+    /** The executions whose traces were sent, and of which none will be. */
+    traced,
+    lost,
     answers,
     webhooks,
     now: () => now,

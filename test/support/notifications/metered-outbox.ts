@@ -13,6 +13,8 @@ import { openDestinations } from '../../../lib/engine/notifications/destinations
 import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
+import { toRequests } from '../../../lib/engine/traces/requests.ts'
+import { toRunSpan, toStepSpans } from '../../../lib/engine/traces/spans.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../engine/executions.ts'
@@ -26,6 +28,8 @@ type Options = {
   /** Of each organization. */
   webhooks?: number
   hasEventBus?: boolean
+  /** Without content, as protobuf. */
+  hasTraces?: boolean
   /** Without an outbox, as if there were none. */
   isPlain?: boolean
 }
@@ -35,7 +39,8 @@ type Options = {
  * stored in it; receivers answer at once, and messages arrive in order.
  */
 export async function meteredOutbox(dynamodb: string, options: Options = {}) {
-  const { organizationIds = [system.newId()], webhooks = 0, hasEventBus = false, isPlain = false } = options
+  const { organizationIds = [system.newId()], webhooks = 0, isPlain = false } = options
+  const { hasEventBus = false, hasTraces = false } = options
   const tableName = `metered-${system.newId()}`
   await provisionTable(dynamodb, tableName)
   const meter = meterCapacity()
@@ -58,7 +63,10 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
       queued.push(message)
     },
   }
-  const environment = hasEventBus ? { EVENT_BUS: 'bus' } : {}
+  const environment = {
+    ...(hasEventBus && { EVENT_BUS: 'bus' }),
+    ...(hasTraces && { OTLP_ENDPOINT: 'https://collector.example' }),
+  }
   const openProcess = () => {
     const destinations = openDestinations(stores.webhooks, { environment })
     return { destinations, ...withOutbox(stores, { queue, system, destinations }) }
@@ -72,6 +80,20 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
       sentBytes += Buffer.byteLength(data)
       return OK
     },
+    async sendTrace(execution) {
+      const run = { execution, slug: 'agent', hasContent: false }
+      const page = { limit: 100, maxBytes: 2_000_000, after: null }
+      const { items } = await stores.steps.list({ executionId: execution.id, ...page })
+      const spans = async function* () {
+        yield [toRunSpan(run), ...items.flatMap((recorded) => toStepSpans(run, recorded))]
+      }
+      for await (const { body } of toRequests(spans(), 'http/protobuf')) {
+        sent++
+        sentBytes += body.length
+      }
+      return OK
+    },
+    countLostTrace: async () => undefined,
     toRecord: toExecutionRecord,
     toSummary: toExecutionSummary,
     toBatchRecord,
