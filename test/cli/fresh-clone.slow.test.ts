@@ -117,7 +117,10 @@ describe('in a fresh clone', () => {
   it('options that npm takes for itself are refused, and nothing is published; npx takes none', async () => {
     shout.write()
     const { code, stderr } = await sh('npm run -s agents publish agents/shout --draft')
-    expect([code, stderr]).toEqual([1, expect.stringContaining('agents -- publish agents/shout --draft')])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('npx agent-execution publish agents/shout --draft'),
+    ])
     expect((await agents('show shout')).stderr).toContain('Agent shout not found')
     const { stdout } = await sh('npx agent-execution show shout --json')
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'AgentNotFound' } })
