@@ -40,8 +40,8 @@ import {
   grantAgentPermissions,
   grantEmbeddings,
   grantEventBus,
-  grantTraceHeaders,
   grantNetworkInterfaces,
+  grantTraceHeaders,
 } from './grants.ts'
 import { createRunnerInstances, INSTANCES, toInstanceConcurrency } from './runner-instances.ts'
 import { createVpcConfig } from './vpc.ts'

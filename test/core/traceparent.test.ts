@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { isTraceSampled, spanIdOf, toTraceparent, traceContextOf, traceparentOf } from '../../lib/core/traceparent.ts'
+import {
+  isTraceSampled,
+  spanIdOf,
+  toTraceparent,
+  traceContextOf,
+  traceparentOf,
+} from '../../lib/core/traceparent.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'

@@ -46,7 +46,9 @@ describe('readLocalSettings', () => {
       OTLP_SAMPLE_PERCENT: '1',
     })
     expect(JSON.stringify(defaults)).not.toContain('secret')
-    expect(readLocalSettings({ ...sent, OTEL_TRACES_SAMPLER_ARG: '0' }).defaults.OTLP_ENDPOINT).toBeUndefined()
+    expect(
+      readLocalSettings({ ...sent, OTEL_TRACES_SAMPLER_ARG: '0' }).defaults.OTLP_ENDPOINT,
+    ).toBeUndefined()
     expect(readLocalSettings({}).defaults.OTLP_ENDPOINT).toBeUndefined()
     expect(() => readLocalSettings({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(
       'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; it must be http/protobuf, http/json.',

@@ -40,7 +40,8 @@ export const TRACES = {
     default: 100,
     max: 100,
     readBy: ['traces', 'deliveries', 'agents'],
-    description: 'How many of the traces that begin here are sent. Others follow the `traceparent` of their request.',
+    description:
+      'How many of the traces that begin here are sent. Others follow the `traceparent` of their request.',
   },
   otlpContent: {
     where: 'both',

@@ -164,7 +164,11 @@ async function attemptDelivery(
   const dueAt = next && timerOf(engine, next)
   if (!(await deliveries.put({ delivery, attempts: before, dueAt })))
     return (await deliveries.get(delivery)) ?? delivery
-  if (destination.id === TRACES && delivery.status === 'FAILED') await engine.countLostTrace(delivery)
+  if (destination.id === TRACES && delivery.status === 'FAILED') {
+    // On demand: other deliveries need no metrics.
+    const { countLostTrace } = await import('../../metrics.ts')
+    countLostTrace({ executionId: subject.id, organizationId })
+  }
   if (delayMs !== null && next && hasOwnMessage(next)) {
     const { destinationId } = delivery
     // The timer repeats one that is lost.

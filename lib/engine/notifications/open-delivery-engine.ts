@@ -2,7 +2,7 @@ import type { AuditStore } from '../../core/audit.ts'
 import type { Batch } from '../../core/batch.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
-import type { Delivery, DeliveryResult, SentEvent } from '../../core/notification.ts'
+import type { DeliveryResult, SentEvent } from '../../core/notification.ts'
 import type { RolloutStore } from '../../core/ports/agents.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
@@ -38,8 +38,6 @@ export type DeliveryEngine = {
   send(destination: Destination, event: SentEvent, data: string): Promise<DeliveryResult>
   /** Sends the trace of an execution. @throws Unavailable */
   sendTrace: SendTrace
-  /** Counts a trace that will not be sent any more. */
-  countLostTrace(delivery: Delivery): Promise<void>
   /** The record that clients see. */
   toRecord(execution: Execution): object
   /** The same without payloads, for an execution whose record is too large. */
@@ -47,10 +45,7 @@ export type DeliveryEngine = {
   toBatchRecord(batch: Batch): object
 }
 
-type Parts = Omit<
-  DeliveryEngine,
-  'webhooks' | 'destinations' | 'breaker' | 'times' | 'send' | 'sendTrace' | 'countLostTrace'
-> &
+type Parts = Omit<DeliveryEngine, 'webhooks' | 'destinations' | 'breaker' | 'times' | 'send' | 'sendTrace'> &
   Parameters<typeof traceSender>[0]
 type Webhooks = DeliveryEngine['webhooks'] &
   Parameters<typeof openDestinations>[0] &
@@ -69,11 +64,6 @@ export function openDeliveryEngine<Given extends Parts & { webhooks: Webhooks }>
     breaker: circuitBreaker(system.now, times),
     send: eventSender(webhooks, { system }),
     sendTrace: traceSender(parts),
-    async countLostTrace({ subject, organizationId }) {
-      // On demand: a delivery needs no metrics.
-      const { countLostTrace } = await import('../../metrics.ts')
-      countLostTrace({ executionId: subject.id, organizationId })
-    },
     toSummary: (execution) => ({
       ...toSummary(execution),
       url: `${readSetting('publicUrl') ?? ''}/v1/agent_executions/${execution.id}`,

@@ -81,7 +81,12 @@ type Call = Target & {
  * idempotency key and can be the repetition of an accepted one.
  * @throws AgentArchived, VersionRetired, and what `resolveTarget` and `buildRunRequest` throw
  */
-export async function prepareRun({ body, idempotencyKey, traceparent, ...target }: Call): Promise<RunRequest> {
+export async function prepareRun({
+  body,
+  idempotencyKey,
+  traceparent,
+  ...target
+}: Call): Promise<RunRequest> {
   const { access } = target
   const key = idempotencyKeyOf(access, idempotencyKey)
   const { version, overrides, refusal, selectedBy, newId } = await resolveTarget({ ...target, key })

@@ -1,137 +1,142 @@
+import type { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { attemptId, endOfStep } from '../../core/attempts.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { FINAL_ANSWER } from '../../core/model.ts'
-import type { CallResult, RecordedModelStep, RecordedStep } from '../../core/step.ts'
+import { type RecordedModelStep, type RecordedStep, WAIT_RESULT } from '../../core/step.ts'
 import { spanIdOf, traceContextOf } from '../../core/traceparent.ts'
 import { callKeyOf } from '../model-agent/call-key.ts'
-import {
-  type Attributes,
-  chatAttributes,
-  parseRecordedModel,
-  runAttributes,
-  stepAttributes,
-  toolAttributes,
-} from './conventions.ts'
+import * as conventions from './conventions.ts'
 
-/** The numbers of `SpanKind` of the OpenTelemetry API. */
-export const INTERNAL = 0
-export const CLIENT = 2
+/** A span, with what serializers read of it. Its declared type has more, which the SDK uses. */
+export type TraceSpan = Parameters<typeof JsonTraceSerializer.serializeRequest>[0][number]
 
-/** Times are ISO 8601. `error`: its message, which can be content; empty without the setting `otlpContent`. */
-export type TraceSpan = {
-  traceId: string
-  spanId: string
-  parentSpanId: string | null
-  /** Whether the parent is a span of whoever sent the request, or of another run. */
-  hasRemoteParent: boolean
-  name: string
-  kind: typeof INTERNAL | typeof CLIENT
-  startedAt: string
-  finishedAt: string
-  attributes: Attributes
-  error?: string
-}
+/** `execution`: final, and without payloads if these are too large. `hasContent`: whether spans have payloads. */
+type Run = { execution: Execution | ExecutionSummary; slug: string; hasContent: boolean }
 
-type Run = {
-  /** Final. Without payloads if these are too large. */
-  execution: Execution | ExecutionSummary
-  slug: string
-  /** Whether spans have payloads. */
-  hasContent: boolean
-}
+/** The numbers of `SpanKind`, `SpanStatusCode` and `TraceFlags` of the OpenTelemetry API. */
+const INTERNAL = 0
+const CLIENT = 2
+const ERROR = 2
+const SAMPLED = 1
+
+const SERVICE = 'agent-execution-service'
+/** https://opentelemetry.io/docs/specs/semconv/resource/#service */
+const RESOURCE = { attributes: { 'service.name': SERVICE } }
+const SCOPE = { name: SERVICE, version: `gen-ai-${conventions.CONVENTIONS_VERSION}` }
 
 /** The span of a run, which is the parent of those of its steps. */
-export function toRunSpan({ execution, slug, hasContent }: Run): TraceSpan {
-  const { traceId, spanId, parentSpanId } = traceContextOf(execution)
+export function toRunSpan(run: Run): TraceSpan {
+  const { execution, slug } = run
   const { createdAt, finishedAt, error } = execution
-  return {
-    ...{ traceId, spanId, parentSpanId, hasRemoteParent: parentSpanId !== null },
+  return toSpan(run, null, {
     name: `invoke_agent ${slug}`,
-    kind: INTERNAL,
     startedAt: createdAt,
     finishedAt: finishedAt ?? createdAt,
-    attributes: runAttributes(execution, slug, hasContent && 'input' in execution ? execution : undefined),
-    ...(error && { error: hasContent ? error.message : '' }),
-  }
+    attributes: conventions.runAttributes(execution, slug),
+    content: () => conventions.runContent(execution),
+    error: error?.message,
+  })
 }
 
 /** The spans of a step: the response and the calls of a model agent, or the step or wait of a code agent. */
 export function toStepSpans(run: Run, recorded: RecordedStep): TraceSpan[] {
   const { step } = recorded
-  return step.kind === 'MODEL' ? ofModel(run, { ...recorded, step }) : [ofCode(run, recorded)]
+  return step.kind === 'MODEL' ? toModelSpans(run, { ...recorded, step }) : [toCodeSpan(run, recorded)]
 }
 
-function ofModel(run: Run, { step, results }: RecordedModelStep): TraceSpan[] {
-  const { execution, hasContent } = run
+/** In place of a call in the key of a response. No call has the empty id. */
+const RESPONSE = ''
+
+function toModelSpans(run: Run, { step, results }: RecordedModelStep): TraceSpan[] {
   const { number, startedAt, finishedAt } = step
-  const model = step.model ?? execution.model ?? ''
-  const chat = toSpan(run, step, MODEL_KEY, {
-    name: `chat ${parseRecordedModel(model).model}`,
+  const model = step.model ?? run.execution.model ?? ''
+  const chat = toSpan(run, callKeyOf(run.execution, step, { id: RESPONSE }), {
+    name: `chat ${conventions.parseRecordedModel(model).model}`,
     kind: CLIENT,
     ...{ startedAt, finishedAt },
-    attributes: chatAttributes(step, model, hasContent),
+    attributes: conventions.chatAttributes(step, model),
+    content: () => conventions.chatContent(step),
   })
   const calls = step.calls.flatMap((call) => {
     const { approval, id, name } = call
     const decided = approval && results.get(approval.id)
-    const wait =
-      decided &&
-      toSpan(run, step, approval.id, {
-        name: `wait ${name}`,
-        kind: INTERNAL,
-        startedAt: finishedAt,
-        finishedAt: decided.finishedAt,
-        attributes: stepAttributes(number, undefined),
-      })
     const ended = name === FINAL_ANSWER ? undefined : results.get(id)
-    const tool =
-      ended &&
-      toSpan(run, step, id, {
-        name: `execute_tool ${name}`,
-        kind: INTERNAL,
-        ...{ startedAt: ended.startedAt, finishedAt: ended.finishedAt },
-        attributes: toolAttributes(call, ended.result, number, hasContent),
-        ...errorOf(ended, hasContent),
-      })
-    return [wait, tool].filter((span) => span !== undefined)
+    const wait = decided && {
+      ...{ id: decided.callId, name: `wait ${name}` },
+      ...{ startedAt: finishedAt, finishedAt: decided.finishedAt },
+      attributes: conventions.stepAttributes(number),
+    }
+    const tool = ended && {
+      ...{ id, name: `execute_tool ${name}` },
+      ...{ startedAt: ended.startedAt, finishedAt: ended.finishedAt },
+      attributes: conventions.toolAttributes(call, ended.result, number),
+      content: () => conventions.toolContent(call, ended.result),
+      error: ended.result.ok ? undefined : ended.result.error,
+    }
+    return [wait, tool].filter((part) => part !== undefined)
   })
-  return [chat, ...calls]
+  return [chat, ...calls.map((part) => toSpan(run, callKeyOf(run.execution, step, part), part))]
 }
 
-function ofCode(run: Run, recorded: RecordedStep): TraceSpan {
+function toCodeSpan(run: Run, recorded: RecordedStep): TraceSpan {
   const { step, results } = recorded
-  const { number, startedAt } = step
   const isWait = step.kind === 'WAIT'
   const ends = [...results.values()].map(({ finishedAt }) => finishedAt).sort()
-  const { finishedAt: endOfRun } = run.execution
-  const finishedAt = ends.at(-1) ?? (isWait ? (endOfRun ?? startedAt) : step.finishedAt)
+  const endOfOpen = isWait ? run.execution.finishedAt : step.finishedAt
   const end = endOfStep(recorded)
-  const failed = end && 'failed' in end ? end.failed : null
-  const code = failed ? (failed.failure?.code ?? failed.failure?.name ?? 'Error') : undefined
+  const { result, failure } = (end && 'failed' in end && end.failed) || {}
   // The id of the first attempt is also that of the run of an agent, whose parent is this span.
-  return toSpan(run, step, isWait ? WAIT_KEY : attemptId(1), {
+  return toSpan(run, callKeyOf(run.execution, step, { id: isWait ? WAIT_RESULT : attemptId(1) }), {
     name: `${isWait ? 'wait' : 'step'} ${step.kind === 'MODEL' ? '' : step.name}`,
-    kind: INTERNAL,
-    ...{ startedAt, finishedAt },
-    attributes: stepAttributes(number, code),
-    ...(failed && errorOf(failed, run.hasContent)),
+    startedAt: step.startedAt,
+    finishedAt: ends.at(-1) ?? endOfOpen ?? step.startedAt,
+    attributes: conventions.stepAttributes(
+      step.number,
+      result && (failure?.code ?? failure?.name ?? 'Error'),
+    ),
+    error: result?.ok === false ? result.error : undefined,
   })
 }
 
-/** In place of a call in the key of a span. No call has the empty id, and no step of a code agent has calls. */
-const MODEL_KEY = ''
-const WAIT_KEY = 'wait'
+type Part = {
+  name: string
+  kind?: number
+  /** ISO 8601. */
+  startedAt: string
+  finishedAt: string
+  attributes: conventions.Attributes
+  content?(): conventions.Attributes
+  /** Its message, which can be content. */
+  error?: string | undefined
+}
 
-const errorOf = ({ result }: CallResult, hasContent: boolean) =>
-  result.ok ? {} : { error: hasContent ? result.error : '' }
+/** `key`: of the call or the step; null for the span of the run. Ids are the same with each delivery. */
+function toSpan({ execution, hasContent }: Run, key: string | null, part: Part): TraceSpan {
+  const { name, kind = INTERNAL, startedAt, finishedAt, attributes, content, error } = part
+  const run = traceContextOf(execution)
+  const context = { traceId: run.traceId, traceFlags: SAMPLED }
+  const spanId = key === null ? run.spanId : spanIdOf(key)
+  const parentSpanId = key === null ? run.parentSpanId : run.spanId
+  const all = Object.entries({ ...attributes, ...(hasContent && content?.()) })
+  const span = {
+    ...{ name, kind },
+    spanContext: () => ({ ...context, spanId }),
+    ...(parentSpanId && {
+      parentSpanContext: { ...context, spanId: parentSpanId, isRemote: key === null },
+    }),
+    startTime: toTime(startedAt),
+    endTime: toTime(finishedAt > startedAt ? finishedAt : startedAt),
+    status: error === undefined ? { code: 0 } : { code: ERROR, ...(hasContent && { message: error }) },
+    attributes: Object.fromEntries(all.filter(([, value]) => value !== undefined)),
+    ...{ events: [], links: [] },
+    ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
+    ...{ resource: RESOURCE, instrumentationScope: SCOPE },
+  }
+  return span as unknown as TraceSpan
+}
 
-function toSpan(
-  { execution }: Run,
-  step: RecordedStep['step'],
-  id: string,
-  span: Omit<TraceSpan, 'traceId' | 'spanId' | 'parentSpanId' | 'hasRemoteParent'>,
-): TraceSpan {
-  const { traceId, spanId: parentSpanId } = traceContextOf(execution)
-  const spanId = spanIdOf(callKeyOf(execution, step, { id }))
-  return { ...span, traceId, spanId, parentSpanId, hasRemoteParent: false }
+/** Seconds since the epoch, and nanoseconds. */
+function toTime(iso: string): [number, number] {
+  const ms = Date.parse(iso)
+  return [Math.floor(ms / 1000), (ms % 1000) * 1e6]
 }

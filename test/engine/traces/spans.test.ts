@@ -31,8 +31,16 @@ const REGISTRY = [
 
 function spansOf(journal = modelJournal(), run = aRun(), hasContent = false) {
   const traced = { execution: run, slug: 'shop', hasContent }
-  return [toRunSpan(traced), ...journal.flatMap((each) => toStepSpans(traced, each))]
+  const spans = [toRunSpan(traced), ...journal.flatMap((each) => toStepSpans(traced, each))]
+  return spans.map(({ name, startTime, endTime, status, attributes, parentSpanContext, spanContext }) => ({
+    ...{ name, status, attributes, traceId: spanContext().traceId, spanId: spanContext().spanId },
+    parentSpanId: parentSpanContext?.spanId ?? null,
+    ...{ startedAt: toIso(startTime), finishedAt: toIso(endTime) },
+  }))
 }
+
+const toIso = ([seconds, nanoseconds]: readonly [number, number]) =>
+  new Date(seconds * 1_000 + nanoseconds / 1e6).toISOString()
 
 const named = (spans: ReturnType<typeof spansOf>, name: string) => {
   const span = spans.find((each) => each.name === name)
@@ -91,7 +99,7 @@ describe('the spans of a model agent', () => {
     expect(named(spans, 'execute_tool refund')).toMatchObject({
       startedAt: at(42),
       finishedAt: at(43),
-      error: '',
+      status: { code: 2 },
       attributes: {
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.name': 'refund',
@@ -106,8 +114,8 @@ describe('the spans of a model agent', () => {
     const failed = aRun({ status: 'ERROR', output: null, error: { code: 'AgentFailed', message: SECRET } })
     const [root] = spansOf([], failed)
     expect(root?.attributes['error.type']).toBe('AgentFailed')
-    expect(root?.error).toBe('')
-    expect(spansOf([], failed, true)[0]?.error).toBe(SECRET)
+    expect(root?.status).toEqual({ code: 2 })
+    expect(spansOf([], failed, true)[0]?.status).toEqual({ code: 2, message: SECRET })
   })
 })
 
@@ -122,7 +130,10 @@ describe('the spans of a code agent', () => {
       ['wait nap', at(9), at(20)],
       ['wait paid', at(21), run.finishedAt],
     ])
-    expect(named(spans, 'step save')).toMatchObject({ error: '', attributes: { 'error.type': 'E_SAVE' } })
+    expect(named(spans, 'step save')).toMatchObject({
+      status: { code: 2 },
+      attributes: { 'error.type': 'E_SAVE' },
+    })
     // The parent of the run of the agent.
     const step = codeJournal()[2]?.step as never
     expect(named(spans, 'step ask').spanId).toBe(spanIdOf(callKeyOf(run, step, { id: attemptId(1) })))
@@ -131,9 +142,7 @@ describe('the spans of a code agent', () => {
 
 describe('content', () => {
   const all = (hasContent: boolean) =>
-    [...spansOf(modelJournal(), aRun(), hasContent), ...spansOf(codeJournal(), aRun(), hasContent)].map(
-      (span) => span,
-    )
+    [modelJournal(), codeJournal()].flatMap((journal) => spansOf(journal, aRun(), hasContent))
 
   it('is nowhere without the setting', () => {
     expect(JSON.stringify(all(false))).not.toContain(SECRET)
@@ -141,10 +150,13 @@ describe('content', () => {
 
   it('is in the attributes that the conventions have for it', () => {
     const spans = all(true)
-    const have = (name: string) => spans.filter(({ attributes }) => name in attributes).map((span) => span.name)
+    const have = (name: string) =>
+      spans.filter(({ attributes }) => name in attributes).map((span) => span.name)
     expect(have('gen_ai.input.messages')).toEqual(['invoke_agent shop', 'invoke_agent shop'])
     expect(have('gen_ai.tool.call.arguments')).toEqual(['execute_tool look_up', 'execute_tool refund'])
-    expect(JSON.parse(String(named(spans, 'chat amazon.nova-lite-v1:0').attributes['gen_ai.output.messages']))).toEqual([
+    expect(
+      JSON.parse(String(named(spans, 'chat amazon.nova-lite-v1:0').attributes['gen_ai.output.messages'])),
+    ).toEqual([
       {
         role: 'assistant',
         parts: [

@@ -87,7 +87,6 @@ export function anOutbox(
     return result
   }
   const traced: string[] = []
-  const lost: string[] = []
   const engine: DeliveryEngine = {
     ...outbox,
     webhooks: webhookStore,
@@ -102,9 +101,6 @@ export function anOutbox(
       traced.push(id)
       return result
     },
-    async countLostTrace({ subject }) {
-      lost.push(subject.id)
-    },
     toRecord: (execution) => execution,
     toSummary: ({ id, status }) => ({ id, status }),
     toBatchRecord,
@@ -118,9 +114,8 @@ export function anOutbox(
     on,
     engine,
     sent,
-    /** The executions whose traces were sent, and of which none will be. */
+    /** The executions whose traces were sent. */
     traced,
-    lost,
     answers,
     webhooks,
     now: () => now,

@@ -13,8 +13,7 @@ import { openDestinations } from '../../../lib/engine/notifications/destinations
 import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
-import { toRequests } from '../../../lib/engine/traces/requests.ts'
-import { toRunSpan, toStepSpans } from '../../../lib/engine/traces/spans.ts'
+import { traceSender } from '../../../lib/engine/traces/send-trace.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../engine/executions.ts'
@@ -80,20 +79,11 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
       sentBytes += Buffer.byteLength(data)
       return OK
     },
-    async sendTrace(execution) {
-      const run = { execution, slug: 'agent', hasContent: false }
-      const page = { limit: 100, maxBytes: 2_000_000, after: null }
-      const { items } = await stores.steps.list({ executionId: execution.id, ...page })
-      const spans = async function* () {
-        yield [toRunSpan(run), ...items.flatMap((recorded) => toStepSpans(run, recorded))]
-      }
-      for await (const { body } of toRequests(spans(), 'http/protobuf')) {
-        sent++
-        sentBytes += body.length
-      }
+    sendTrace: traceSender(stores, environment, async ({ body }) => {
+      sent++
+      sentBytes += Buffer.byteLength(body)
       return OK
-    },
-    countLostTrace: async () => undefined,
+    }),
     toRecord: toExecutionRecord,
     toSummary: toExecutionSummary,
     toBatchRecord,
