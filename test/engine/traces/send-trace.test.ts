@@ -1,103 +1,125 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
-import type { RecordedStep } from '../../../lib/core/step.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../../lib/core/errors.ts'
+import type { RecordedStep, StepStore } from '../../../lib/core/step.ts'
 import { traceSender } from '../../../lib/engine/traces/send-trace.ts'
 import { modelStep, toolCall } from '../../support/engine/executions.ts'
 import { listen } from '../../tools/serve.ts'
-import { aRun, modelJournal, SECRET } from './a-journal.ts'
-import { readProtobuf } from './read-protobuf.ts'
+import { aRun, codeJournal, modelJournal, SECRET } from './a-journal.ts'
 
-/** A receiver, and what sends to it from a journal that has two steps a page. */
+/** A journal in pages of this many steps. */
+const stepsOf = (journal: RecordedStep[], pageSize = 500): Pick<StepStore, 'list'> => ({
+  async list({ after }) {
+    const from = Number(after?.order ?? 0)
+    const end = from + pageSize
+    return { items: journal.slice(from, end), next: end < journal.length ? { order: String(end) } : null }
+  },
+})
+
+const agents = { getVersion: async () => ({ slug: 'shop' }) as never }
+
+/** A receiver, and what sends to it. */
 async function aReceiver({
-  journal = modelJournal(),
+  steps = stepsOf(modelJournal()),
   respond = (response: ServerResponse) => void response.end(),
   environment = {},
 }: {
-  journal?: RecordedStep[]
-  respond?: (response: ServerResponse) => void
+  steps?: Pick<StepStore, 'list'>
+  respond?: (response: ServerResponse, requests: number) => void
   environment?: Record<string, string>
 } = {}) {
-  const received: { path: string | undefined; headers: IncomingHttpHeaders; bytes: Buffer; body: string }[] =
-    []
+  const received: { path: string | undefined; headers: IncomingHttpHeaders; bytes: Buffer }[] = []
   const { host } = await listen(async (request, response) => {
     const bytes = await buffer(request)
     const { url: path, headers } = request
-    received.push({ path, headers, bytes, body: bytes.toString() })
-    respond(response)
+    respond(response, received.push({ path, headers, bytes }))
   })
-  const steps = {
-    async list({ after }: { after: unknown }) {
-      const from = Number(after ?? 0)
-      const next = from + 2 < journal.length ? String(from + 2) : null
-      return { items: journal.slice(from, from + 2), next: next as never }
-    },
-  }
-  const agents = { getVersion: async () => ({ slug: 'shop' }) as never }
   const send = traceSender({ steps, agents }, { OTLP_ENDPOINT: `http://${host}/base/`, ...environment })
-  return { received, send }
+  const spans = () =>
+    received.flatMap(({ bytes }) => JSON.parse(bytes.toString()).resourceSpans[0].scopeSpans[0].spans)
+  return { received, send, spans }
 }
+
+const JSON_PROTOCOL = { OTLP_PROTOCOL: 'http/json' }
 
 const MALFORMED = /^The secret KEYS \(otlpHeaders\) must be name=value, separated by commas\.$/
 
 describe('traceSender', () => {
-  it('sends the trace as protobuf', async () => {
+  it('sends protobuf to the path below the base URL', async () => {
     const { received, send } = await aReceiver()
+    expect(await send(aRun())).toEqual({ ok: true, responseStatus: 200, error: null, isGone: false })
+    expect(received).toHaveLength(1)
+    const { path, headers, bytes } = received[0] as (typeof received)[0]
+    expect(path).toBe('/base/v1/traces')
+    expect(headers['content-type']).toBe('application/x-protobuf')
+    // What it contains is decoded in test/nightly/traces.
+    expect(bytes.toString('latin1')).toContain('execute_tool refund')
+    expect(bytes.toString('latin1')).not.toContain(SECRET)
+  })
+
+  it('sends JSON, in which the parent of each span is that of the run', async () => {
+    const steps = stepsOf([...modelJournal(), ...codeJournal()], 2)
+    const { received, send, spans } = await aReceiver({ steps, environment: JSON_PROTOCOL })
     const run = aRun()
-    expect(await send(run)).toEqual({ ok: true, responseStatus: 200, error: null, isGone: false })
-    const [first] = received
-    expect(first?.path).toBe('/base/v1/traces')
-    expect(first?.headers['content-type']).toBe('application/x-protobuf')
-    const { resource, spans } = readProtobuf(first?.bytes as Buffer)
-    expect(resource).toEqual({ 'service.name': 'agent-execution-service' })
-    expect(spans.map(({ name }) => name)).toContain('execute_tool refund')
-    const [root] = spans
-    for (const span of spans.slice(1)) expect(span.parentSpanId).toBe(root?.spanId)
-    expect(spans[1]?.attributes['gen_ai.usage.input_tokens']).toBe(30)
-    expect(spans[1]?.attributes['agent_execution.cost_usd']).toBe(0.25)
-    expect(spans.find(({ name }) => name === 'execute_tool refund')?.status).toEqual({ code: 2, message: '' })
-    expect(root?.end).toBe(BigInt(Date.parse(run.finishedAt ?? '')) * 1_000_000n)
-    expect(first?.bytes.toString('latin1')).not.toContain(SECRET)
+    await send(run)
+    expect(received.map(({ headers }) => headers['content-type'])).toEqual(Array(3).fill('application/json'))
+    const [root, ...others] = spans()
+    expect(root).toMatchObject({
+      ...{ name: 'invoke_agent shop', kind: 1, traceId: run.id.replaceAll('-', '') },
+      endTimeUnixNano: String(BigInt(Date.parse(run.finishedAt ?? '')) * 1_000_000n),
+    })
+    expect(root).not.toHaveProperty('parentSpanId')
+    for (const { traceId, parentSpanId } of others)
+      expect([traceId, parentSpanId]).toEqual([root.traceId, root.spanId])
+    expect(new Set(spans().map(({ spanId }) => spanId)).size).toBe(10)
   })
 
   it('sends the same bytes again', async () => {
-    const { received, send } = await aReceiver({ environment: { OTLP_PROTOCOL: 'http/json' } })
+    const { received, send } = await aReceiver()
     const run = aRun()
     await send(run)
     await send(run)
-    expect(received[0]?.headers['content-type']).toBe('application/json')
-    expect(received[0]?.body).toBe(received[1]?.body)
-    expect(JSON.parse(received[0]?.body ?? '').resourceSpans[0].scopeSpans[0].spans[0]).toMatchObject({
-      traceId: run.id.replaceAll('-', ''),
-      name: 'invoke_agent shop',
-      kind: 1,
-    })
+    expect(received[0]?.bytes).toEqual(received[1]?.bytes)
   })
 
-  it.each(['http/protobuf', 'http/json'])(
-    'splits a run of 500 steps into requests below 4 MB (%s)',
-    async (protocol) => {
-      const long = 'ä"'.repeat(3_000)
-      const journal = Array.from({ length: 500 }, (_, index): RecordedStep => {
-        const calls = [toolCall(`c${index}`, 'look_up', { long })]
-        const step = modelStep({ number: index + 1, model: 'openai/gpt-5', text: long, calls })
+  describe.each(['http/protobuf', 'http/json'])('with %s', (OTLP_PROTOCOL) => {
+    const aLongRun = (text: string) =>
+      Array.from({ length: 500 }, (_, index): RecordedStep => {
+        const calls = [toolCall(`c${index}`, 'look_up', { text })]
+        const step = modelStep({ number: index + 1, model: 'openai/gpt-5', text, calls })
         const { startedAt, finishedAt } = step
-        const result = {
-          callId: `c${index}`,
-          result: { ok: true as const, value: long },
-          startedAt,
-          finishedAt,
+        const result = { ok: true as const, value: text }
+        return {
+          step,
+          results: new Map([[`c${index}`, { callId: `c${index}`, result, startedAt, finishedAt }]]),
         }
-        return { step, results: new Map([[result.callId, result]]) }
       })
-      const environment = { OTLP_PROTOCOL: protocol, OTLP_CONTENT: 'on' }
-      const { received, send } = await aReceiver({ journal, environment })
+
+    it('sends a run of 500 steps in one request', async () => {
+      const { received, send } = await aReceiver({
+        steps: stepsOf(aLongRun('Well?')),
+        environment: { OTLP_PROTOCOL },
+      })
       expect(await send(aRun())).toMatchObject({ ok: true })
-      const sizes = received.map(({ bytes }) => bytes.length)
-      expect(sizes.length).toBeGreaterThan(1)
-      expect(Math.max(...sizes)).toBeLessThan(4_000_000)
-    },
-  )
+      expect(received).toHaveLength(1)
+      expect(received[0]?.bytes.length).toBeLessThan(1_000_000)
+    })
+
+    it('sends several, below 4 MB and with each span once, if the steps are large', async () => {
+      const { received, send } = await aReceiver({
+        steps: stepsOf(aLongRun('ä"'.repeat(3_000))),
+        environment: { OTLP_PROTOCOL, OTLP_CONTENT: 'on' },
+      })
+      expect(await send(aRun())).toMatchObject({ ok: true })
+      expect(received.length).toBeGreaterThan(1)
+      expect(Math.max(...received.map(({ bytes }) => bytes.length))).toBeLessThan(4_000_000)
+      const all = received.map(({ bytes }) => bytes.toString('latin1')).join()
+      expect(all.split('invoke_agent shop')).toHaveLength(2)
+      expect(all.split('execute_tool look_up')).toHaveLength(501)
+      expect(all.split('chat gpt-5')).toHaveLength(501)
+    })
+  })
 
   it('sends the headers of the secret, and names it in errors without its value', async () => {
     const headers = 'Authorization=Basic%20YTpi, x-team = a'
@@ -119,23 +141,82 @@ describe('traceSender', () => {
     }
   })
 
-  it('gives up what the receiver rejects, and nothing else', async () => {
-    const answered = async (status: number, body = '') => {
-      const { send } = await aReceiver({
-        environment: { OTLP_PROTOCOL: 'http/json' },
-        respond: (response) => void response.writeHead(status).end(body),
-      })
+  it.each([401, 404, 410, 413, 429, 500, 503])('is repeated after %i', async (status) => {
+    const { received, send } = await aReceiver({
+      steps: stepsOf(codeJournal(), 2),
+      respond: (response) => void response.writeHead(status).end(SECRET),
+    })
+    const error = `The receiver answered ${status}.`
+    expect(await send(aRun())).toEqual({ ok: false, isGone: false, responseStatus: status, error })
+    expect(received).toHaveLength(1)
+  })
+
+  it('is lost after 400, although the receiver gets the other requests', async () => {
+    const { received, send } = await aReceiver({
+      steps: stepsOf(codeJournal(), 2),
+      respond: (response, requests) => void response.writeHead(requests === 1 ? 400 : 200).end(),
+    })
+    expect(await send(aRun())).toMatchObject({ ok: false, isGone: true, responseStatus: 400 })
+    expect(received).toHaveLength(3)
+  })
+
+  it.each([
+    // The field rejected_spans of the field partial_success.
+    [
+      'http/protobuf',
+      Buffer.of(10, 2, 8, 2),
+      Buffer.of(10, 9, 18, 7, ...Buffer.from('warning')),
+      Buffer.of(10),
+    ],
+    ['http/json', '{"partialSuccess":{"rejectedSpans":"2"}}', '{"partialSuccess":{}}', '<html>'],
+  ])('is lost if the receiver rejects spans (%s)', async (OTLP_PROTOCOL, rejected, accepted, unknown) => {
+    const answered = async (body: string | Buffer) => {
+      const environment = { OTLP_PROTOCOL }
+      const { send } = await aReceiver({ environment, respond: (response) => void response.end(body) })
       return send(aRun())
     }
-    expect(await answered(400)).toMatchObject({ ok: false, isGone: true })
-    for (const status of [401, 404, 410, 429, 503])
-      expect(await answered(status)).toMatchObject({ ok: false, isGone: false, responseStatus: status })
-    expect(await answered(200, '{"partialSuccess":{"rejectedSpans":"2"}}')).toMatchObject({
-      ok: false,
-      isGone: true,
-      error: 'The receiver rejected 2 spans.',
+    const error = 'The receiver rejected 2 spans.'
+    expect(await answered(rejected)).toEqual({ ok: false, isGone: true, responseStatus: 200, error })
+    for (const body of [accepted, unknown, '']) expect(await answered(body)).toMatchObject({ ok: true })
+  })
+
+  it('is repeated if nothing listens', async () => {
+    const result = await traceSender(
+      { steps: stepsOf(modelJournal()), agents },
+      { OTLP_ENDPOINT: 'http://127.0.0.1:9', OTLP_HEADERS: 'KEYS', KEYS: `authorization=${SECRET}` },
+    )(aRun())
+    expect(result).toMatchObject({ ok: false, isGone: false, responseStatus: null })
+    expect(result.error).toMatch(/^Could not connect to 127\.0\.0\.1:9: /)
+    expect(result.error).not.toContain(SECRET)
+  })
+
+  describe('with a receiver that is slow', () => {
+    afterEach(() => void vi.useRealTimers())
+
+    it('waits 5 seconds for an answer, and begins no request after 25', async () => {
+      vi.useFakeTimers({ toFake: ['Date'] })
+      const timeouts: number[] = []
+      const send = traceSender(
+        { steps: stepsOf(codeJournal().concat(codeJournal(), codeJournal()), 1), agents },
+        { OTLP_ENDPOINT: 'https://collector.example' },
+        async (_request, { timeoutMs }) => {
+          vi.setSystemTime(Date.now() + timeoutMs - 1)
+          timeouts.push(timeoutMs)
+          return { ok: true, responseStatus: 200, error: null, isGone: false }
+        },
+      )
+      const error = 'Not sent within 25 seconds.'
+      expect(await send(aRun())).toEqual({ ok: false, isGone: false, responseStatus: null, error })
+      expect(timeouts).toEqual(Array(6).fill(5_000))
     })
-    expect(await answered(200, '{"partialSuccess":{}}')).toMatchObject({ ok: true })
-    expect(await answered(200, '<html>')).toMatchObject({ ok: true })
+  })
+
+  it('throws Unavailable if the journal cannot be read', async () => {
+    const list = async () => {
+      throw new Unavailable(new Error('throttled'))
+    }
+    const { received, send } = await aReceiver({ steps: { list } })
+    await expect(send(aRun())).rejects.toThrow(Unavailable)
+    expect(received).toEqual([])
   })
 })
