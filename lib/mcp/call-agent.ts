@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
 import { resolveTenant } from '../access/permissions.ts'
-import { runHeaders, runParameters } from '../contract/parameters.ts'
+import { idempotencyHeaders, runParameters } from '../contract/parameters.ts'
 import type { Access } from '../core/access.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
@@ -28,7 +28,7 @@ const { tenantId, version } = runParameters.shape
 const callMeta = z.object({
   tenantId,
   version,
-  idempotencyKey: runHeaders.shape['Idempotency-Key'],
+  idempotencyKey: idempotencyHeaders.shape['Idempotency-Key'],
   useCache: z.optional(z.boolean({ error: 'must be true or false' })),
   traceparent: z.optional(z.unknown()),
 })

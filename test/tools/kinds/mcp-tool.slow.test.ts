@@ -38,7 +38,9 @@ describe('openMcpTools', () => {
     const tools = await openDeclared([mcpDocument(server.url)], { traceparentOf: (key) => `trace of ${key}` })
     await call(tools, 'crm_find_customer', { name: 'Ada' })
     const traceparent = 'trace of run/1/call-1'
-    expect(server.seen.at(-1)).toMatchObject({ meta: { traceparent }, headers: { traceparent } })
+    expect(server.seen.at(-1)).toMatchObject({ method: 'find.customer', meta: { traceparent } })
+    expect(server.seen.at(-2)).toMatchObject({ method: 'POST', headers: { traceparent } })
+    expect(server.seen[0]?.headers).not.toHaveProperty('traceparent')
   })
 
   it('declares only the tools that the document names', async () => {
