@@ -3,9 +3,9 @@ import {
   batchHeaders,
   batchPageParameters,
   batchParameters,
+  idempotencyHeaders,
   lineExecutionPageParameters,
   resultPageParameters,
-  idempotencyHeaders,
 } from '../lib/contract/parameters.ts'
 import { toListedExecution } from '../lib/contract/records/execution.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'

@@ -1,5 +1,5 @@
 import { type ScheduleBody, scheduleBody } from '../lib/contract/bodies/schedules.ts'
-import { pageParameters, idempotencyHeaders } from '../lib/contract/parameters.ts'
+import { idempotencyHeaders, pageParameters } from '../lib/contract/parameters.ts'
 import { toScheduleRecord } from '../lib/contract/records/schedule.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import type { ExecutionStore } from '../lib/core/ports/executions.ts'

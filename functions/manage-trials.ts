@@ -1,5 +1,9 @@
 import { type TrialBody, trialBody } from '../lib/contract/bodies/trials.ts'
-import { idempotencyHeaders, trialItemPageParameters, trialPageParameters } from '../lib/contract/parameters.ts'
+import {
+  idempotencyHeaders,
+  trialItemPageParameters,
+  trialPageParameters,
+} from '../lib/contract/parameters.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
 import { toTrialItemRecord, toTrialRecord } from '../lib/contract/records/trial.ts'
 import type { BatchStore } from '../lib/core/ports/batches.ts'

@@ -367,7 +367,7 @@ export function grantTraceHeaders(role: Role, settings: Pick<ServiceSettings, 'n
   const { allow, own } = permissionsOf(role)
   const path = `${getSecretsPath(settings)}/${settings.otlpHeaders}`
   allow('ssm', 'GetParameter', [`${own}:parameter/${path.replace(/^\//, '')}`])
-  // The suffix that Secrets Manager adds: https://docs.aws.amazon.com/secretsmanager/latest/userguide/whats-in-a-secret.html
+  // Secrets Manager adds six characters to the name.
   allow('secretsmanager', 'GetSecretValue', [`${own}:secret:${path}-??????`])
 }
 

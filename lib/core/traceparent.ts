@@ -3,7 +3,7 @@ import { sha256 } from './json/hash-json.ts'
 
 type Traced = Pick<Execution, 'id' | 'traceparent'>
 
-/** The place of a run in its trace. `parentSpanId`: null if the trace begins with the run. Ids in hexadecimal digits. */
+/** The place of a run in its trace. `parentSpanId`: null if the trace begins with the run. Ids are hexadecimal. */
 export type TraceContext = {
   traceId: string
   spanId: string

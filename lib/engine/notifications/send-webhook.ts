@@ -1,6 +1,6 @@
 import type { DeliveryResult, WebhookSecret } from '../../core/notification.ts'
 import type { EgressPolicy, MayBePrivate } from '../../tools/egress/egress-policy.ts'
-import { failed, post } from './post.ts'
+import { failed, post } from '../../tools/egress/post.ts'
 import { signWebhook } from './sign-webhook.ts'
 
 /** For everything, from the lookup of the host to the end of the answer. */

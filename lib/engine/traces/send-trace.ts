@@ -9,7 +9,7 @@ import type { StepStore } from '../../core/step.ts'
 import { type Environment, readSetting } from '../../environment.ts'
 import { ParameterReadError } from '../../parameter-store.ts'
 import { readSecret } from '../../secret-store.ts'
-import { failed, post } from '../notifications/post.ts'
+import { failed, post } from '../../tools/egress/post.ts'
 import { type TraceSpan, toRunSpan, toStepSpans } from './spans.ts'
 
 type Stores = { steps: Pick<StepStore, 'list'>; agents: Pick<AgentStore, 'getVersion'> }
@@ -38,9 +38,9 @@ export function traceSender(
 ): SendTrace {
   const slugs = new LRUCache<string, string>({ max: MAX_SLUGS })
   const slugOf = async ({ organizationId, agentId, versionId: id }: ExecutionSummary): Promise<string> => {
-    const slug = slugs.get(id) ?? (await agents.getVersion({ organizationId, agentId, id }))?.slug
-    if (slug) slugs.set(id, slug)
-    return slug ?? agentId
+    const slug = slugs.get(id) ?? (await agents.getVersion({ organizationId, agentId, id }))?.slug ?? agentId
+    slugs.set(id, slug)
+    return slug
   }
 
   return async (execution) => {

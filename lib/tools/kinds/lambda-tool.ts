@@ -12,8 +12,8 @@ const LAMBDA_ENDPOINT = 'LAMBDA_ENDPOINT'
 type Params = { document: ToolDocument; lambda: LambdaDocument; environment: Environment }
 
 /**
- * A tool that invokes a Lambda function synchronously. The input is the event, and `context.clientContext.custom` has the
- * `idempotencyKey` and the `traceparent` of the call.
+ * A tool that invokes a Lambda function synchronously. The input is the event, and `context.clientContext.custom` has
+ * the `idempotencyKey` and the `traceparent` of the call.
  */
 export function openLambdaTool({ document, lambda, environment }: Params): ToolGroup {
   let client: Promise<LambdaClient> | undefined

@@ -79,11 +79,16 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
       sentBytes += Buffer.byteLength(data)
       return OK
     },
-    sendTrace: traceSender(stores, environment, async ({ body }) => {
-      sent++
-      sentBytes += Buffer.byteLength(body)
-      return OK
-    }),
+    // A process reads the slug of a version once.
+    sendTrace: traceSender(
+      { ...stores, agents: { getVersion: async () => null } },
+      environment,
+      async ({ body }) => {
+        sent++
+        sentBytes += Buffer.byteLength(body)
+        return OK
+      },
+    ),
     toRecord: toExecutionRecord,
     toSummary: toExecutionSummary,
     toBatchRecord,

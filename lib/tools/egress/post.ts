@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { DeliveryResult } from '../../core/notification.ts'
-import type { EgressPolicy } from '../../tools/egress/egress-policy.ts'
-import { requestOnce, toConnectionError } from '../../tools/egress/send-request.ts'
+import type { EgressPolicy } from './egress-policy.ts'
+import { requestOnce, toConnectionError } from './send-request.ts'
 
 /** Of an answer that is read, to see that it was complete. The rest is not waited for. */
 const MAX_READ_BYTES = 65_536
