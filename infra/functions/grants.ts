@@ -96,7 +96,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'list-agent-executions': { table: ['BatchGetItem', 'GetItem'], indexes: LIST_INDEXES },
   'get-execution': { table: ['BatchGetItem', 'GetItem'] },
-  'stream-events': { table: ['BatchGetItem', 'GetItem', 'Query'] },
+  'stream-events': { table: ['BatchGetItem', 'GetItem', 'Query', 'UpdateItem'] },
   'list-steps': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'send-signal': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],

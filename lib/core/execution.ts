@@ -155,6 +155,8 @@ export type Execution = {
   waitedMs: number
   /** For how long workers have run it, in milliseconds, as of the last write of the one that has the lease. */
   workedMs: number
+  /** Until when readers in other processes follow its responses, in milliseconds since the epoch; null: none has. */
+  watchedUntil: number | null
   /** Waits of which destinations may not have been told yet. */
   pendingEvents: PendingEvent[]
   /** By which its callback URLs are made; null until the first one is. No answer contains it. */
@@ -253,6 +255,7 @@ export type NewExecution = Pick<
       | 'selectedBy'
       | 'learnedFrom'
       | 'traceparent'
+      | 'watchedUntil'
     >
   > & {
     now: number
@@ -285,6 +288,7 @@ export function newExecution(params: NewExecution): Execution {
     selectedBy: 'CURRENT',
     learnedFrom: null,
     traceparent: null,
+    watchedUntil: null,
     ...given,
     ...(given.replay?.isTrial && { cache: null }),
     source: parent ? 'AGENT' : sourceOf(given),

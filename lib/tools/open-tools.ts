@@ -13,6 +13,7 @@ import { type CallableTool, callTool, isInterruption, refusesCall, toCallable } 
 import type { ToolDocument, WebSearchDocument } from './document/tool-fields.ts'
 import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
+import type { SecretMask } from './secret-mask.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import {
   type CallOptions,
@@ -42,6 +43,8 @@ export type Tools = {
   /** Whether no tool would get the call. */
   refuses(call: ToolCall): boolean
   close(): Promise<void>
+  /** Masks the secrets that the tools have read. */
+  mask: SecretMask
 }
 
 /** The result of a call of a tool of the document, instead of the call. Null: it is made. */
@@ -111,6 +114,7 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     ...(served.length > 0 && { served: Object.fromEntries(served) }),
     warnings: groups.flatMap(({ warnings = [] }) => warnings),
     close,
+    mask: secrets.texts,
     refuses: (call) => refusesCall(tools, call),
     async call(call, options) {
       return limitResult(await callTool(tools, call, options), secrets, tools.get(call.name)?.maxResultBytes)

@@ -89,6 +89,7 @@ const PLAIN_FIELDS = {
   suspension: null,
   waitedMs: 0,
   workedMs: 0,
+  watchedUntil: null,
   pendingEvents: [],
   callbackSecret: null,
   openUntil: null,

@@ -211,6 +211,10 @@ export const stepKey = (executionId: string, number: number): Key =>
   inExecution(executionId, `STEP#${String(number).padStart(5, '0')}`)
 /** The number of the step in the sort key of a step or of a result. */
 export const stepNumberOf = (sk: string): number => Number(sk.split('#')[1])
+/** The response that a model is writing for the execution. */
+export const responseKey = (executionId: string): Key => inExecution(executionId, RESPONSE)
+const RESPONSE = 'RESPONSE'
+export const isResponse = ({ sk }: Key): boolean => sk === RESPONSE
 /** @param call a hash of the call id, which a model chose and which may not fit a key */
 export const callKey = (executionId: string, number: number, call: string): Key =>
   inExecution(executionId, `${stepKey(executionId, number).sk}#CALL#${call}`)

@@ -14,6 +14,7 @@ import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
 import { type Engine, timesOf, traceparentFrom } from '../engine.ts'
+import { openLiveResponse } from '../events/live-response.ts'
 import { modelsOf } from '../models-of.ts'
 import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
 import { Diverged, OriginalEnded } from '../replay/diverged.ts'
@@ -102,6 +103,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       recorded: (document, { idempotencyKey }) => original.resultOf(document, positionOfCall(idempotencyKey)),
     }),
   })
+  const live = openLiveResponse({ execution, mask: tools.mask, journal, steps: engine.steps })
   try {
     const limits = openRunLimits(engine, execution)
     const outcome = await runStepLoop({
@@ -116,6 +118,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       journal,
       budget,
       limits,
+      live,
       examples: await examplesOf({ ...params, execution }),
       checkOutput: outputValidatorOf(version),
       system: engine.system,
@@ -131,6 +134,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     if (error instanceof Diverged || error instanceof OriginalEnded) return failure(error.error)
     throw error
   } finally {
+    live.close(journal.recorded.at(-1)?.step.number ?? 0)
     await tools.close()
   }
 }

@@ -48,6 +48,8 @@ export type RunRequest = {
   replay?: Replay | null
   /** The examples of a replay: those of its original. By default, the run chooses them. */
   learnedFrom?: string[] | null
+  /** See `Execution`. */
+  watchedUntil?: number | null
   idempotency?: Idempotency | null
   /** Why no new run is accepted: the request can only repeat an earlier one with the same idempotency key. */
   refusal?: ServiceError | null
