@@ -13,7 +13,7 @@ import { openTools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, timesOf, traceparentFrom } from '../engine.ts'
 import { openLiveResponse } from '../events/live-response.ts'
 import { modelsOf } from '../models-of.ts'
 import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
@@ -96,6 +96,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const model = await fallbacks.first()
   const tools = await open.tools(version.tools as ToolDocument[], {
     environment,
+    traceparentOf: (key) => traceparentFrom(engine, execution, key),
     ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal, files }),
     ...(original && {
       served: recording?.ofCase?.served ?? (await recordedDeclarations(engine, original, version)),

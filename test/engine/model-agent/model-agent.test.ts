@@ -161,6 +161,8 @@ describe('an agent as a tool', () => {
       source: 'AGENT',
       parentExecutionId: execution.id,
       input: { question: 'Well?' },
+      // Its parent in the trace is the span of the call.
+      traceparent: expect.stringMatching(`^00-${execution.id.replaceAll('-', '')}-[0-9a-f]{16}-01$`),
     })
   })
 
