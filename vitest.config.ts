@@ -9,8 +9,8 @@ import { TEST_SEED } from './test/support/data/seed.ts'
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url))
 
 /**
- * Properties, and suites that run on several databases, or in memory: the night runs these again, ten times as often and
- * on all.
+ * Properties, and suites that run on several databases, or in memory: the night runs these again, ten times as often
+ * and on all.
  */
 const DRAWS_LOTS =
   /fast-check|propertyRuns|isNightly|tables\/(emulators|memory-table)|(scripted-engine|code-run|replays)\.ts/
