@@ -30,8 +30,8 @@ const WITHOUT_EVENTS = {
 
 async function runAgent({ access, agentId, query, headers, body, accept, basePath }: Request<'run-agent'>) {
   if (query.deltas && !acceptsEvents(accept)) throw new InvalidQueryParameter([WITHOUT_EVENTS])
-  const idempotencyKey = headers['Idempotency-Key']
-  const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey }
+  const { 'Idempotency-Key': idempotencyKey, traceparent } = headers
+  const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey, traceparent }
   const run = await prepareRun({ agents, system, webhooks, ...call })
   const mode = query.execMode
   if (acceptsEvents(accept)) {

@@ -362,6 +362,15 @@ export function grantEventBus(role: Role, eventBus: string): void {
   })
 }
 
+/** Allows to read the secret with the headers of the requests that send traces. */
+export function grantTraceHeaders(role: Role, settings: Pick<ServiceSettings, 'name' | 'otlpHeaders'>): void {
+  const { allow, own } = permissionsOf(role)
+  const path = `${getSecretsPath(settings)}/${settings.otlpHeaders}`
+  allow('ssm', 'GetParameter', [`${own}:parameter/${path.replace(/^\//, '')}`])
+  // Secrets Manager adds six characters to the name.
+  allow('secretsmanager', 'GetSecretValue', [`${own}:secret:${path}-??????`])
+}
+
 /** Allows to read API keys of providers and secrets. */
 function grantSecrets(role: Role, settings: Pick<ServiceSettings, 'name' | KeySetting>): void {
   const { allow, own } = permissionsOf(role)

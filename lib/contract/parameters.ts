@@ -108,10 +108,18 @@ const idempotencyKey = () =>
     ),
   )
 
-export const runHeaders = /* @__PURE__ */ parameters(() => ({
+export const idempotencyHeaders = /* @__PURE__ */ parameters(() => ({
   'Idempotency-Key': describe(
     idempotencyKey(),
     'A unique value, chosen by the client. For 24 hours, requests with the same key and body lead to the same execution.',
+  ),
+}))
+
+export const runHeaders = /* @__PURE__ */ parameters(() => ({
+  ...idempotencyHeaders.shape,
+  traceparent: describe(
+    z.optional(z.string()),
+    'The W3C trace context of the caller, which becomes the parent of the run. A malformed one is ignored.',
   ),
 }))
 
@@ -400,6 +408,7 @@ export const parameterSchemas = {
   executionParameters,
   usageParameters,
   eventHeaders,
+  idempotencyHeaders,
   runHeaders,
   signalHeaders,
   waitHeaders,

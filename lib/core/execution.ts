@@ -106,6 +106,8 @@ export type Execution = {
   isDraft: boolean
   /** Where its events go, beside the webhooks of the organization; null without one. */
   webhookUrl: string | null
+  /** The trace that it belongs to, as `toTraceparent` returns it; null if its trace begins with it. */
+  traceparent: string | null
   /** The chain of agents that led to this call, outermost first. */
   callers: string[]
   /** Whether its worker may run others at the same time. */
@@ -252,6 +254,7 @@ export type NewExecution = Pick<
       | 'replay'
       | 'selectedBy'
       | 'learnedFrom'
+      | 'traceparent'
       | 'watchedUntil'
     >
   > & {
@@ -284,6 +287,7 @@ export function newExecution(params: NewExecution): Execution {
     replay: null,
     selectedBy: 'CURRENT',
     learnedFrom: null,
+    traceparent: null,
     watchedUntil: null,
     ...given,
     ...(given.replay?.isTrial && { cache: null }),

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
 import { resolveTenant } from '../access/permissions.ts'
-import { runHeaders, runParameters } from '../contract/parameters.ts'
+import { idempotencyHeaders, runParameters } from '../contract/parameters.ts'
 import type { Access } from '../core/access.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
@@ -29,8 +29,9 @@ const { tenantId, version } = runParameters.shape
 const callMeta = z.object({
   tenantId,
   version,
-  idempotencyKey: runHeaders.shape['Idempotency-Key'],
+  idempotencyKey: idempotencyHeaders.shape['Idempotency-Key'],
   useCache: z.optional(z.boolean({ error: 'must be true or false' })),
+  traceparent: z.optional(z.unknown()),
 })
 
 type CallMeta = z.output<typeof callMeta>
@@ -43,11 +44,11 @@ type CallMeta = z.output<typeof callMeta>
 export async function callAgent(engine: McpEngine, call: ToolCall): Promise<CallToolResult> {
   const { agents, system } = engine
   const { access, name, input } = call
-  const { idempotencyKey, ...meta } = parseCallMeta(call.meta)
+  const { idempotencyKey, traceparent = call.traceparent, ...meta } = parseCallMeta(call.meta)
   const overrides = { ...meta, tenantId: tenantOf(access, meta.tenantId), enforceInputSchema: true }
   try {
     const reference = { agents, system, access, idOrSlug: name }
-    const run = await prepareRun({ ...reference, body: input, overrides, idempotencyKey })
+    const run = await prepareRun({ ...reference, body: input, overrides, idempotencyKey, traceparent })
     const execution = await runForCall(engine, call, run)
     return call.mayGetTask && !isFinal(execution) ? toCreatedTask(engine, execution) : toRunResult(execution)
   } catch (error) {

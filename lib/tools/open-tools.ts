@@ -57,6 +57,8 @@ export type ToolDeps = Agents & {
   lookup?: EgressPolicy['lookup']
   /** Stored declarations: these MCP tools connect to no server, and cannot be called. */
   served?: ServedDeclarations
+  /** The trace context that the partner of a call is told. */
+  traceparentOf?: (idempotencyKey: string) => string
   /** @throws an Interruption for a call that is neither recorded nor to be made */
   recorded?: RecordedResult
 }
@@ -94,8 +96,11 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     for (const tool of opened) {
       const declaration = { ...tool.declaration, ...(approval && { approval }) }
       const { name } = declaration
-      const call: Tool['call'] = async (input, options) =>
-        deps.recorded?.(document, options) ?? tool.call(input, options)
+      const call: Tool['call'] = async (input, options) => {
+        const traceparent = deps.traceparentOf?.(options.idempotencyKey)
+        const traced = traceparent === undefined ? options : { ...options, traceparent }
+        return deps.recorded?.(document, options) ?? tool.call(input, traced)
+      }
       if (!tools.has(name))
         tools.set(name, toCallable({ ...tool, declaration, call }, document.maxResultBytes))
     }

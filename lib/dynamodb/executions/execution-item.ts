@@ -65,6 +65,7 @@ const PLAIN_FIELDS = {
   limits: [],
   isDraft: false,
   webhookUrl: null,
+  traceparent: null,
   callers: [],
   sharesWorker: false,
   status: undefined,

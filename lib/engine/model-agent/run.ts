@@ -14,7 +14,7 @@ import type { Journal } from '../checkpoints/journal.ts'
 import { openLiveResponse } from '../checkpoints/live-response.ts'
 import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, timesOf, traceparentFrom } from '../engine.ts'
 import { modelsOf } from '../models-of.ts'
 import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
 import { Diverged, OriginalEnded } from '../replay/diverged.ts'
@@ -96,6 +96,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const model = await fallbacks.first()
   const tools = await open.tools(version.tools as ToolDocument[], {
     environment,
+    traceparentOf: (key) => traceparentFrom(engine, execution, key),
     ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal, files }),
     ...(original && {
       served: recording?.ofCase?.served ?? (await recordedDeclarations(engine, original, version)),
