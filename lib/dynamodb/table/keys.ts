@@ -24,6 +24,7 @@ export const AGENT_PREFIX = 'AGENT#'
 export const TOKEN_PREFIX = 'TOKEN#'
 export const TOKEN_ID_PREFIX = 'TOKEN-ID#'
 export const RATE_PREFIX = 'RATE#'
+export const EXECUTION_PREFIX = 'EXEC#'
 export const DESTINATIONS_PREFIX = 'DESTINATIONS#'
 export const SECRET_PREFIX = 'SECRET#'
 export const LIMITS_PREFIX = 'LIMITS#'
@@ -175,7 +176,7 @@ export const auditIdOf = ({ pk, sk }: Key): string | null =>
 
 /** Of the partitions with the records of what has events. */
 const SUBJECT_PREFIXES = {
-  execution: 'EXEC#',
+  execution: EXECUTION_PREFIX,
   batch: BATCH_PREFIX,
   limit: 'LIMIT#',
   rollout: 'ROLLOUT#',
