@@ -10,6 +10,7 @@ import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 import { meterCapacity } from '../../support/proxy/observe.ts'
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
@@ -65,7 +66,9 @@ async function aGateway() {
 
 async function aRun(engine: Engine) {
   const execution = {
-    ...executionOf(await aModelAgent({ model: 'openai/fake' }), { input: { question: '?' } }),
+    ...executionOf(await aModelAgent({ model: 'openai/fake' }, { table: sharedTable() }), {
+      input: { question: '?' },
+    }),
     attempts: 1,
   }
   const lease = newLease(engine)
