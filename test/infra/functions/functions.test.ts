@@ -197,7 +197,8 @@ describe('the permissions of a function', () => {
     // X-Ray actions do not support resource-level permissions.
     const wildcards = findPermissions(name).filter(
       (permission) =>
-        permission.replace(/ of [A-Z-]+#\*(,[A-Z-]+#\*)*$/, '').includes('*') && !permission.startsWith('xray:'),
+        permission.replace(/ of [A-Z-]+#\*(,[A-Z-]+#\*)*$/, '').includes('*') &&
+        !permission.startsWith('xray:'),
     )
     expect(wildcards.sort()).toEqual(AGENT_FUNCTIONS.includes(name) ? AGENT_PERMISSIONS : [])
     const { ManagedPolicyArns, Policies } = findFunctionResource(template, 'AWS::IAM::Role', name).Properties
