@@ -40,6 +40,7 @@ describe('requests', () => {
     'Idempotency-Key': 'k'.repeat(256),
     'Last-Event-ID': 'x'.repeat(101),
     Prefer: null,
+    traceparent: null,
   }
 
   /** The error for a resource that does not exist. */
