@@ -48,6 +48,12 @@ describe.each(PACKAGE_NAMES)('%s', (name) => {
     const result = await checkPackage(createPackageFromTarballData(data))
     expect('problems' in result ? result.problems : []).toEqual([])
   })
+
+  it('can be published', async () => {
+    // `--force`, because a version that is out is only refused for that, until the next one.
+    const args = ['publish', '--dry-run', '--force', tarballs[name]]
+    expect((await run('npm', args, { env: environment })).stdout).toContain(`+ ${name}@`)
+  })
 })
 
 it('a release is refused if a package has another version than its tag', () => {

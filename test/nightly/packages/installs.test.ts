@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
-import { PACKAGE_NAMES, type PackageName, packAll } from '../../../packages/pack.ts'
+import { type PackageName, packAll } from '../../../packages/pack.ts'
 import { findResource } from '../../infra/synthesize.ts'
 import { makeJourney } from '../../packages/journey.ts'
 import { newProject, readTemplate, shellWith } from '../../packages/packages.ts'
@@ -49,12 +49,6 @@ async function install(command: string[], manifest: object, node: string, ...pac
 }
 
 const NPM = ['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund']
-
-it.each(PACKAGE_NAMES)('%s can be published', async (name) => {
-  // `--force`, because a version that is out is only refused for that, until the next one.
-  const args = ['publish', '--dry-run', '--force', tarballs[name]]
-  expect((await run('npm', args, { env: shellWith() })).stdout).toContain(`+ ${name}@`)
-})
 
 describe.each(NODE_VERSIONS)('on Node.js %s', (version) => {
   it('npm installs what a new user needs on the first day', async () => {
