@@ -4,7 +4,7 @@ import { markdownTable, type Row } from '../report.ts'
 import { RESOURCES } from './capacity-units.ts'
 import { breakingPoint, firstToBreak, QUOTA, unitsPerRun } from './hot-keys.ts'
 import { PAYLOAD_SIZES } from './payloads.ts'
-import { simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
+import { ACCOUNTS, simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
 import { SCENARIOS, type Simulation, simulate } from './workload.ts'
 
 /** A multiple of all numbers of shards. Repeated draws differ by a few percent. */
@@ -24,6 +24,10 @@ print('Limit in runs per second: the first key that needs more than a partition'
 print(
   'Calls of organization B that are refused while 5,000 callers of organization A repeat theirs, without and with `accountConcurrency=1000`',
   await waitingRows(),
+)
+print(
+  'The same for accounts with other quotas, without and with `accountConcurrency`, all kinds of calls',
+  await quotaRows(),
 )
 
 function unitRows(): Row[] {
@@ -65,6 +69,22 @@ async function waitingRows(): Promise<Row[]> {
       with: percent(limited.refused),
       'with, from the tenth second on': percent(limited.refusedLater),
       "A's concurrency": percent(limited.occupied),
+    })
+  }
+  return rows
+}
+
+async function quotaRows(): Promise<Row[]> {
+  const rows: Row[] = []
+  const scenario = WAITING_SCENARIOS.at(-1) as (typeof WAITING_SCENARIOS)[number]
+  for (const account of ACCOUNTS) {
+    const without = await simulateWaiting(scenario, false, account)
+    const limited = await simulateWaiting(scenario, true, account)
+    rows.push({
+      quota: account.quota,
+      without: percent(without.refused),
+      with: percent(limited.refused),
+      'with, from the tenth second on': percent(limited.refusedLater),
     })
   }
   return rows

@@ -1,15 +1,24 @@
 import { divideConcurrency } from '../../infra/functions/concurrency.ts'
 import { TooManyOpenRequests } from '../../lib/core/limit-errors.ts'
-import { OPEN_RETRY_AFTER_SECONDS } from '../../lib/core/limits.ts'
+import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../../lib/core/limits.ts'
 import type { OpenRequests, RateStore } from '../../lib/core/ports/access.ts'
 import { occupiedProcesses } from '../../lib/limits/occupied-processes.ts'
 import { PARTITION } from './hot-keys.ts'
 import { createRandom } from './random.ts'
 import { createClock } from './virtual-clock.ts'
 
-const ACCOUNT_CONCURRENCY = 1_000
-const RUNNERS = 100
-const CALLERS = 5_000
+/** A quota, and the runners of each queue: the default, or as many as the quota allows. */
+export type Account = { quota: number; runnerConcurrency: number }
+
+export const ACCOUNTS: Account[] = [
+  { quota: 10, runnerConcurrency: 2 },
+  { quota: 100, runnerConcurrency: 25 },
+  { quota: 1_000, runnerConcurrency: 50 },
+  { quota: 10_000, runnerConcurrency: 50 },
+]
+
+const DEFAULT_ACCOUNT: Account = { quota: 1_000, runnerConcurrency: 50 }
+const CALLERS_PER_PROCESS = 5
 const SECONDS = 90
 /** Of a request to the table, and of a request that does not wait; in milliseconds. */
 const MS = { table: 5, short: 20 } as const
@@ -39,7 +48,7 @@ export const WAITING_SCENARIOS: WaitingScenario[] = [
   { name: 'all of these', calls: [SYNC, WAIT, MCP, STREAM] },
 ]
 
-/** What organization B sends per second. */
+/** What organization B sends per second, and in proportion to the quota, in an account of 1,000. */
 const OTHERS: (Call & { perSecond: number })[] = [
   { name: 'reads', functionName: 'get-execution', ms: MS.short, perSecond: 20 },
   { name: 'short synchronous runs', functionName: 'run-agent', ms: 200, perSecond: 5 },
@@ -70,13 +79,17 @@ const BACKOFF_MS = { completed: 0, refused: OPEN_RETRY_AFTER_SECONDS * 1_000, th
 export async function simulateWaiting(
   { calls }: WaitingScenario,
   isLimited: boolean,
+  { quota, runnerConcurrency }: Account = DEFAULT_ACCOUNT,
   seed = 1,
 ): Promise<WaitingResult> {
   const clock = createClock()
   const random = createRandom(seed)
-  const { reserved, ofOrganization } = isLimited
-    ? divideConcurrency({ accountConcurrency: ACCOUNT_CONCURRENCY, runnerConcurrency: RUNNERS / 2 })
-    : { reserved: {}, ofOrganization: {} }
+  const accountConcurrency = isLimited ? quota : null
+  const { reserved, ofOrganization, isShared, mappings } = divideConcurrency({
+    accountConcurrency,
+    runnerConcurrency,
+  })
+  const deliveries = isShared ? mappings.deliveries : 0
   const writes = new Map<string, number>()
   const table = {
     async countProcess({ organizationId, name, window }: Parameters<RateStore['countProcess']>[0]) {
@@ -93,16 +106,19 @@ export async function simulateWaiting(
     const max = ofOrganization[functionName]
     if (max === undefined)
       return { hold: async () => ({ full: new AbortController().signal, release: () => {} }) }
-    return occupiedProcesses({ rates: table, functionName, max, clock: { ...clock, random } })
+    const counted = isShared ? 'all' : functionName
+    return occupiedProcesses({ rates: table, functionName: counted, max, clock: { ...clock, random } })
   }
   const idle = new Map<FunctionName, OpenRequests[]>()
-  const busy = new Map<FunctionName | 'unreserved', number>([['unreserved', RUNNERS]])
+  const busy = new Map<FunctionName | 'unreserved', number>([
+    ['unreserved', 2 * runnerConcurrency + deliveries],
+  ])
   let occupiedMs = 0
 
   /** One invocation of the function, by any process that is free. */
   async function invoke(organizationId: string, { functionName, ms }: Call): Promise<Outcome> {
     const pool = reserved[functionName] === undefined ? 'unreserved' : functionName
-    const max = reserved[functionName] ?? ACCOUNT_CONCURRENCY
+    const max = reserved[functionName] ?? quota
     const inUse = busy.get(pool) ?? 0
     if (inUse >= max) return 'throttled'
     busy.set(pool, inUse + 1)
@@ -111,7 +127,8 @@ export async function simulateWaiting(
     const [process = newProcess(functionName)] = free.splice(Math.floor(random() * free.length), 1)
     // What is still open at the end counts, too.
     if (organizationId === 'A') occupiedMs += SECONDS * 1_000 - clock.now()
-    const outcome = await handle(process, organizationId, ms)
+    const maxMs = isShared && functionName === 'stream-events' ? EVENT_STREAM_MS.shared : ms
+    const outcome = await handle(process, organizationId, Math.min(ms, maxMs))
     if (organizationId === 'A') occupiedMs -= SECONDS * 1_000 - clock.now()
     free.push(process)
     busy.set(pool, (busy.get(pool) ?? 0) - 1)
@@ -156,15 +173,15 @@ export async function simulateWaiting(
     if (isLater && isRefused) results.refusedLater++
   }
 
-  for (let caller = 0; caller < CALLERS; caller++) void repeat(calls[caller % calls.length] as Call)
+  for (let caller = 0; caller < quota * CALLERS_PER_PROCESS; caller++) void repeat(calls[caller % calls.length] as Call)
   for (const { perSecond, ...call } of OTHERS)
-    for (let at = 0; at < SECONDS * 1_000 - call.ms; at += 1_000 / perSecond)
+    for (let at = 0; at < SECONDS * 1_000 - call.ms; at += 1_000_000 / perSecond / quota)
       clock.after(at, () => void sendOther(call))
   await clock.run(SECONDS * 1_000)
   return {
     refused: results.refused / results.sent,
     refusedLater: results.refusedLater / results.sentLater,
-    occupied: occupiedMs / (SECONDS * 1_000) / ACCOUNT_CONCURRENCY,
+    occupied: occupiedMs / (SECONDS * 1_000) / quota,
   }
 }
 

@@ -113,7 +113,8 @@ export function createEnvironment(
   },
 ): Record<string, string> {
   const deadlines = DEADLINES[name]
-  const ofOrganization = divideConcurrency(settings).ofOrganization[name]
+  const { ofOrganization, isShared } = divideConcurrency(settings)
+  const share = ofOrganization[name]
   return {
     [variables.TABLE_NAME]: table.tableName,
     [variables.METRICS_NAMESPACE]: settings.name,
@@ -132,7 +133,8 @@ export function createEnvironment(
         STACK_KEYS.map(({ setting, variable }) => [variable, settings[setting]]).filter(([, name]) => name),
       ),
     }),
-    ...(ofOrganization !== undefined && { [variables.ORGANIZATION_CONCURRENCY]: String(ofOrganization) }),
+    ...(share !== undefined && { [variables.ORGANIZATION_CONCURRENCY]: String(share) }),
+    ...(share !== undefined && isShared && { [variables.SHARED_CONCURRENCY]: 'on' }),
     ...(deadlines && {
       [variables.variableOf('syncDeadlineSeconds')]: String(
         deadlines[settings.responseStreaming ? 'streamed' : 'buffered'] / 1000,

@@ -24,7 +24,7 @@ import { Construct } from 'constructs'
 import { SHARED_WORKER } from '../../lib/environment.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
 import { logGroupProps, type Queues } from '../storage.ts'
-import { DELIVERY_CONCURRENCY, divideConcurrency } from './concurrency.ts'
+import { divideConcurrency } from './concurrency.ts'
 import { findDefaultModel } from './default-model.ts'
 import { createEnvironment, usesModels } from './environment.ts'
 import {
@@ -168,14 +168,14 @@ export function createTriggers(
         : { batchSize: 1, maxConcurrency: toInstanceConcurrency(settings) }),
     }),
   )
-  const reserved = divideConcurrency(settings).reserved['process-dead-letter']
+  const { deliveries, deadLetters } = divideConcurrency(settings).mappings
   functions['process-dead-letter'].live.addEventSource(
     new SqsEventSource(deadLetterQueue, {
       batchSize: 10,
       reportBatchItemFailures: true,
       // A mapping does not know of a reservation, and would have its invocations throttled:
       // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
-      ...(reserved !== undefined && { maxConcurrency: reserved }),
+      ...(deadLetters !== undefined && { maxConcurrency: deadLetters }),
       ...paused,
     }),
   )
@@ -183,7 +183,7 @@ export function createTriggers(
     new SqsEventSource(deliveryQueue, {
       batchSize: 10,
       reportBatchItemFailures: true,
-      maxConcurrency: DELIVERY_CONCURRENCY,
+      maxConcurrency: deliveries,
       ...paused,
     }),
   )

@@ -1,12 +1,12 @@
 import { TooManyOpenRequests } from '../core/limit-errors.ts'
 import type { OpenRequests, RateStore } from '../core/ports/access.ts'
-import { type Environment, ORGANIZATION_CONCURRENCY, readInteger } from '../environment.ts'
+import { type Environment, ORGANIZATION_CONCURRENCY, readInteger, SHARED_CONCURRENCY } from '../environment.ts'
 import { occupiedProcesses } from './occupied-processes.ts'
 
 /**
  * Counts open requests in this process; on Lambda, where a process has one request at a time, the processes that they
  * occupy, if the stack limits them.
- * @param functionName whose processes are counted
+ * @param functionName whose processes are counted, unless all functions share the quota of the account
  */
 export function limitOpenRequests(
   functionName: string,
@@ -15,7 +15,7 @@ export function limitOpenRequests(
 ): OpenRequests {
   if (!environment[ORGANIZATION_CONCURRENCY]) return requestsOfProcess
   const max = readInteger(ORGANIZATION_CONCURRENCY, 1, environment)
-  return occupiedProcesses({ rates, functionName, max })
+  return occupiedProcesses({ rates, functionName: environment[SHARED_CONCURRENCY] ? 'all' : functionName, max })
 }
 
 /** So many that no program needs more, so few that one client cannot use up the memory and sockets of a process. */
