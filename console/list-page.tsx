@@ -20,7 +20,7 @@ type ListPage<T, Name extends string, Row, L> = Omit<Look<T, Row>, 'columns'> & 
   title: string
   /** Without it, the token sees nothing. */
   scope?: Scope
-  /** Of the page. */
+  /** The path of the page. */
   path: string
   /** Says what is listed, and why. */
   note?: string

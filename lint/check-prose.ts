@@ -21,8 +21,7 @@ const COMMENT = /^\s*(?:\/\/|\/?\*)/
 /** A URL cannot be wrapped. */
 const URL_LINE = /^\s*(?:\/\/|\*) https?:\S+$/
 /** Agents of the reader, and files that commands write. */
-const EXAMPLES =
-  /^(?:agents\/|agents?\.ts$|src\/agents\.ts$|index\.mjs$|recordings\/|measured\.md$|agent_types\.py$)/
+const EXAMPLES = /^(?:agents\/|agents?\.ts$|src\/agents\.ts$|index\.mjs$|recordings\/|agent_types\.py$)/
 /** Its comments are descriptions of schemas, one a line. */
 const GENERATED = /(?:agent\.types|contract|examples\/typescript\/agents)\.ts$/
 

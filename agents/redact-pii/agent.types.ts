@@ -1,4 +1,4 @@
-// Generated from agent.md by "agents check" and "agents publish". Do not edit.
+// Generated from agent.md by "agent-execution check" and "agent-execution publish". Do not edit.
 // Input may not match the schema: set execution.enforceInputSchema in agent.md to reject such input.
 
 export type Input = {

@@ -61,7 +61,7 @@ export const stepsOf = (journal: RecordedJournal): JournalStep[] =>
 /** In the folder of the agent. */
 export const RECORDINGS_FOLDER = 'recordings'
 
-const HEADER = `# What a test case received from models and tools. Written by "agents test --record", used by "agents test --replay".
+const HEADER = `# What a test case received from models and tools. Written by "agent-execution test --record", used by "agent-execution test --replay".
 `
 
 /** The path of the recording of a case. A name that is not unique as a file name gets a hash. */

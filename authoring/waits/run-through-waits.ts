@@ -44,7 +44,7 @@ export type Answers = {
 }
 
 /** An agent that waits more often probably never ends. */
-const MAX_ROUNDS = 200
+const MAX_ROUNDS = 100
 
 /** Between two looks at what others do with the run. */
 const PAUSE_MS = { first: 200, factor: 1.5, max: 5_000 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { resolve } from 'node:path'
+import { delimiter, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
@@ -25,8 +25,10 @@ export function addDeployCommand(program: CliCommand): void {
       const [options = []] = args as unknown as string[][]
       const command = [findCdk(), 'deploy', ...options]
       if (!existsSync('cdk.json') && !options.includes('--app'))
-        command.push('--app', `"${process.execPath}" "${CDK_APP}"`)
-      const cdk = spawn(process.execPath, command, { stdio: 'inherit' })
+        // The CDK removes quotes around the whole value, so it must not begin with one.
+        command.push('--app', `node "${CDK_APP}"`)
+      const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
+      const cdk = spawn(process.execPath, command, { stdio: 'inherit', env: { ...process.env, PATH } })
       const [code] = (await once(cdk, 'close')) as [number | null]
       if (code !== 0) throw new ResultFailed()
       return { json: null, text: '' }

@@ -49,7 +49,7 @@ export type TextSpec = Omit<FieldProps, 'children'> & {
   suggestions?: readonly string[] | undefined
   /** Has a few lines. */
   isLong?: boolean
-  /** Of a number. Without a step, any fraction. */
+  /** The limits of a number. Without a step, any fraction is allowed. */
   range?: { min: number; max: number; step?: number }
 }
 

@@ -21,7 +21,7 @@ type Props = {
   /** Of the webhook. Null: that of the run. */
   url: string | null
   onChange: (delivery: DeliveryRecord) => void
-  /** Of the page. */
+  /** The path of the page. */
   path: string
 }
 

@@ -1,4 +1,4 @@
-# Written by `agents types`: run it again after a publish.
+# Written by `agent-execution types`: run it again after a publish.
 from __future__ import annotations
 
 from typing import Any, Literal, NoReturn, NotRequired, TypeAlias, TypedDict

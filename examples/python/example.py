@@ -6,7 +6,7 @@ from runs import AgentError, connect, run, start, wait
 
 client = connect(os.environ.get("BASE_URL", "http://127.0.0.1:3000"), os.environ.get("API_TOKEN", ""))
 
-# A synchronous run returns the output. `agents types --python` has written its type.
+# A synchronous run returns the output. `agent-execution types --python` has written its type.
 text: RedactPiiInput = {"content": "Write to ada@example.com."}
 redaction: RedactPiiOutput = run(client, "redact-pii", text)
 print(f"sync: {redaction['redactedContent']}")

@@ -1,4 +1,4 @@
-// Written by `agents types`: run it again after a publish.
+// Written by `agent-execution types`: run it again after a publish.
 
 export type RedactPiiInput = {
   /** The text to redact, of any length and in any language. */

@@ -5,7 +5,7 @@ import type { Agents } from './agents.ts'
 const { BASE_URL = 'http://127.0.0.1:3000', API_TOKEN = '' } = process.env
 const client = new Client<Agents>({ baseUrl: BASE_URL, token: API_TOKEN })
 
-// A synchronous run returns the output. `agents types` has written its type.
+// A synchronous run returns the output. `agent-execution types` has written its type.
 const redaction = await client.run('redact-pii', { content: 'Write to ada@example.com.' })
 console.log(`sync: ${redaction.redactedContent}`)
 

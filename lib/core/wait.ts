@@ -4,7 +4,7 @@ import { MAX_QUEUE_DELAY_MS, MAX_WAITING_FOR_BYTES } from './limits.ts'
 /** Something that a suspended execution waits for. Its execution's record shows it; times are ISO 8601. */
 export type Wait = {
   kind: 'approval' | 'signal' | 'sleep' | 'retry' | 'execution' | 'limit'
-  /** Of the wait in a code agent, of the step that is tried again, or of the tool. */
+  /** The name of the wait in a code agent, of the step that is tried again, or of the tool. */
   name: string
   since: string
   /** When it ends if nothing else ends it before; null: when the execution may wait no longer. */

@@ -4,8 +4,8 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const RUNNER = fileURLToPath(new URL(`./runner${extname(import.meta.url)}`, import.meta.url))
-/** Those of `npm start` (`start.mjs`), which `agent-execution start` has not. */
-const FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=30']
+/** The flag of `npm start` (`start.mjs`), which `agent-execution start` does not pass. */
+const FLAG = '--max-semi-space-size=16'
 const RESTART_DELAY_MS = 500
 
 /** How long the runner may take to release its runs before it is killed. Their leases expire then. */
@@ -28,7 +28,7 @@ export function createRunner({ deadLetters, onExit, onProcessed }: Options) {
 
   function spawnRunner() {
     child = fork(RUNNER, [deadLetters, ...(delivers ? ['deliver'] : [])], {
-      execArgv: [...new Set([...process.execArgv, ...FLAGS])],
+      execArgv: [...new Set([...process.execArgv, FLAG])],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     child.on('message', (message: { processed: string } | 'delivers') => {

@@ -12,6 +12,7 @@ import { greeter, inFolder, newCli } from '../cli/cli.ts'
 import { withStores } from '../support/tables/sdk.ts'
 
 const cli = newCli()
+beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const COMMENT = '# Cases of the greeter\n'

@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { newCli } from '../cli/cli.ts'
 import { startToolServer } from '../support/engine/model-agent.ts'
 import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
@@ -25,10 +25,11 @@ export async function scriptedCases() {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ path, count: server.calls.length }))
   })
+  beforeAll(cli.openDatabase)
   afterAll(async () => {
     await model.stop()
     await server.stop()
-    cli.remove()
+    await cli.remove()
   })
   /** Environment of commands whose model follows the script. */
   function environmentOf(script: Script) {

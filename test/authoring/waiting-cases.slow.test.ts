@@ -3,6 +3,7 @@ import { parseCases } from '../../authoring/cases/case-file.ts'
 import { inFolder, newCli } from '../cli/cli.ts'
 
 const cli = newCli()
+beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const DOCUMENT = `---
@@ -164,7 +165,7 @@ describe('cases of a run that waits', () => {
     )
     cli.write({ 'polls/cases.yaml': '- { name: polls, input: { does: pay } }\n' })
     const { stdout } = await cli.run(['test', 'polls', '--no-types'])
-    expect(stdout).toMatch(/the run failed with AgentFailed: The run was suspended more than 200 times\./)
+    expect(stdout).toMatch(/the run failed with AgentFailed: The run was suspended more than 100 times\./)
   })
 })
 

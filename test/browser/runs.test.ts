@@ -40,8 +40,9 @@ describe('the list of runs', () => {
     await page.getByText(/^3 runs/).waitFor()
     expect(await page.getByLabel('Tenant').inputValue()).toBe('list')
     await page.getByLabel('Status').selectOption('')
-    const id = await demo.run('wait', { seconds: 4 }, 'execMode=async&tenantId=list')
+    const { id, open } = await demo.startGated('tenantId=list')
     await rowOf(page, id).getByText('In progress').waitFor()
+    await open()
     await rowOf(page, id).getByText('Success').waitFor()
   })
 
@@ -107,10 +108,11 @@ describe('a run', () => {
   })
 
   it('shows steps as they are completed', async () => {
-    const id = await demo.run('import-contacts', { count: 8, pauseMs: 700 }, 'execMode=async')
+    const { id, open } = await demo.startGated()
     const page = await openPage(demo, `#/runs/${id}`)
     await page.getByText('In progress').first().waitFor()
     await page.getByRole('treeitem', { name: /1\. batch 1/ }).waitFor()
+    await open()
     await page.getByText('Success').first().waitFor()
     await page.getByText('batch 4: 2 contacts').waitFor()
   })

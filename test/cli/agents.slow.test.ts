@@ -5,6 +5,7 @@ import { withStores } from '../support/tables/sdk.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
+beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const publish = (folder: string, ...options: string[]) =>

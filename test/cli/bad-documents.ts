@@ -49,16 +49,15 @@ code: a code agent with a model, a tool and a budget
 model: openai/gpt-5
 input: {}
 tools: [{ name: t, agent: other }]
-execution: { maxTokens: 1000, maxParallelToolCalls: 5, maxChildren: 5, models: [openai/gpt-5] }
+execution: { maxTokens: 1000, maxParallelToolCalls: 5, models: [openai/gpt-5] }
 learning: { feedback: all }
 requireTools: true
 ! 5:1: model: must be omitted: a code agent has no model
 ! 7:1: tools: must be omitted: a code agent has no model that could call tools
 ! 10:1: requireTools: must be omitted: a code agent has no model that could call tools
-! 8:72: execution.models: must be omitted: a code agent has no model that a call could override
+! 8:56: execution.models: must be omitted: a code agent has no model that a call could override
 ! 9:1: learning: must be omitted: a code agent does not learn
 ! 8:31: execution.maxParallelToolCalls: must be omitted: a code agent has no model that could call tools
-! 8:56: execution.maxChildren: must be omitted: a code agent has no model that could call tools
 ! 8:14: execution.maxTokens: must be omitted: the service does not see what the code of an agent spends
 
 model: a tool without a kind and with an unknown field

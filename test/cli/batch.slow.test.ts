@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import {
   type Answer,
   html,
@@ -13,6 +13,7 @@ import { newOrganization } from '../support/engine/organization.ts'
 import { newCli } from './cli.ts'
 
 const cli = newCli()
+beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
 import { runProgram } from '../../cli/program.ts'
+import { type Database, openDatabase } from '../../local/emulators/open-database.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 
@@ -38,6 +39,7 @@ let isRunning = false
 export function newCli(dataName = 'data') {
   const folder = mkdtempSync(join(tmpdir(), 'aes-cli-'))
   const dataDir = join(folder, dataName)
+  let database: Database | undefined
 
   const environmentWith = (environment: Record<string, string>) => {
     const { DYNAMODB_ENDPOINT: _, npm_lifecycle_event: __, ...inherited } = process.env
@@ -111,7 +113,14 @@ export function newCli(dataName = 'data') {
         writeFileSync(join(folder, name), content)
       }
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    /** Holds the database as a service does: commands use it, in half of the time. */
+    async openDatabase() {
+      database = await openDatabase('service', { DATA_DIR: dataDir })
+    },
+    async remove() {
+      await database?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
@@ -34,16 +34,6 @@ async function sh(line: string) {
     once(child, 'close'),
   ])
   return { code, stdout, stderr }
-}
-
-async function start(environment: Record<string, string> = {}): Promise<void> {
-  service = await startReadyProcess({
-    command: 'npm',
-    args: ['start'],
-    cwd: clone,
-    environment: { PORT: '0', ...environment },
-  })
-  variables.URL = `${service.url}/v1`
 }
 
 function write(name: string, text: string): void {
@@ -92,20 +82,19 @@ async function descendantsOf(pid: number): Promise<number[]> {
 }
 
 const shout = readAgent('shout')
-const edit = (mark: string) =>
-  write(
-    'agents/shout/agent.ts',
-    readFileSync(join(clone, 'agents/shout/agent.ts'), 'utf8').replace(/.(?=` }$)/m, mark),
-  )
-const loud = async () =>
-  (await sh(`curl -sS "$URL/agents/shout/executions" -H "$AUTH" -H "$JSON" -d '{"text": "hello"}'`)).stdout
 const agents = (command: string) => sh(`npx agent-execution ${command}`)
 
 beforeAll(async () => {
   // The last commit.
   expect(await sh(`git clone -q '${ROOT}' .`)).toMatchObject({ code: 0 })
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
-  await start()
+  service = await startReadyProcess({
+    command: 'npm',
+    args: ['start'],
+    cwd: clone,
+    environment: { PORT: '0' },
+  })
+  variables.URL = `${service.url}/v1`
 })
 afterAll(async () => {
   await service?.stop()
@@ -117,7 +106,10 @@ describe('in a fresh clone', () => {
   it('options that npm takes for itself are refused, and nothing is published; npx takes none', async () => {
     shout.write()
     const { code, stderr } = await sh('npm run -s agents publish agents/shout --draft')
-    expect([code, stderr]).toEqual([1, expect.stringContaining('agents -- publish agents/shout --draft')])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('npx agent-execution publish agents/shout --draft'),
+    ])
     expect((await agents('show shout')).stderr).toContain('Agent shout not found')
     const { stdout } = await sh('npx agent-execution show shout --json')
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'AgentNotFound' } })
@@ -134,31 +126,6 @@ describe('in a fresh clone', () => {
         Object.assign(variables, { JSON: type, AUTH: authorization })
       }
     }
-  })
-
-  it('a restart keeps a rollback, although the folder has the newer version', async () => {
-    const { stdout } = await agents('show shout --json')
-    edit('?')
-    await agents('publish agents/shout')
-    await vi.waitUntil(async () => (await loud()) === '{"loud":"HELLO?"}')
-    const rollback = await agents(`promote shout ${JSON.parse(stdout).currentVersionId}`)
-    expect(rollback.stdout).toContain('is now current.')
-    await service.stop()
-    await start()
-    expect(service.stdout()).toMatch(/^agent shout$/m)
-    expect(await loud()).toBe('{"loud":"HELLO!"}')
-  })
-
-  it('a draft is tried before it is promoted, without a gate', async () => {
-    edit('.')
-    expect((await agents('publish agents/shout --draft')).stdout).toMatch(
-      /^Created a draft of shout in \.local\./,
-    )
-    const { code, stdout } = await agents('trial shout --last 5')
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^CHANGED +[1-9]/m) })
-    const [, promote = ''] = /^Promote: npx agent-execution (.*)$/m.exec(stdout) ?? []
-    expect(await agents(promote)).toMatchObject({ code: 0 })
-    await vi.waitUntil(async () => (await loud()) === '{"loud":"HELLO."}')
   })
 
   it('dev ends with the npm that has started it', async () => {
@@ -178,21 +145,6 @@ describe('in a fresh clone', () => {
   it('a path without /v1 is answered with the one that was meant', async () => {
     const { stdout } = await sh(`curl -sS ${service.url}/agents -H "$AUTH"`)
     expect(JSON.parse(stdout).detail).toContain('/v1/agents')
-  })
-
-  it('a command asks before it creates the default folder beside that of the service', async () => {
-    await service.stop()
-    await sh('mv .local elsewhere')
-    await start({ DATA_DIR: 'elsewhere' })
-    const { code, stderr } = await agents('publish agents/shout')
-    expect([code, existsSync(join(clone, '.local'))]).toEqual([1, false])
-    expect(stderr).toContain('use --create-data-folder')
-    const [, variable = ''] = /(DATA_DIR=\S+)/.exec(stderr) ?? []
-    expect((await sh(`${variable} npx agent-execution publish agents/shout`)).stdout).toContain(
-      'Published shout to elsewhere.',
-    )
-    await service.stop()
-    await sh('mv elsewhere .local')
   })
 
   it('nothing is left but the new agent, and what npm pack generates', async () => {

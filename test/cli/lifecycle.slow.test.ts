@@ -5,6 +5,7 @@ import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
+beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const publishTo = async (slug: string, said: string, ...options: string[]): Promise<string> => {

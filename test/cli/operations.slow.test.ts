@@ -10,6 +10,7 @@ import { aUsageRow } from '../support/usage/memory-usage.ts'
 import { newCli } from './cli.ts'
 
 const cli = newCli()
+beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const UNKNOWN = '01a2003a-d1f2-7169-a695-5ea4428d9251'

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { Trial, TrialItem } from '../../clients/typescript/src/index.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
@@ -11,6 +11,7 @@ import { newOrganization } from '../support/engine/organization.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
+beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const CURRENT = '01a2003b-0000-76ff-97ee-7005494d15b8'

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
+beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const ID = '01a2003b-8f87-750a-aa33-59d20cae9811'

@@ -13,11 +13,15 @@ import { startScriptedModel } from '../support/scripted-model/start-scripted-mod
 
 const PAGE = fileURLToPath(new URL('../../docs/first-day.md', import.meta.url))
 
+/** What waits in vain ends. */
+const MAX_COMMAND_MS = 120_000
+
 type Options = {
   folder: string
   environment: Record<string, string>
   /** How the package manager runs a command of a package, in place of `npx`. */
   runner?: string
+  isLong?: boolean
 }
 
 /** The commands of `docs/first-day.md`, with their outputs. */
@@ -36,10 +40,10 @@ function patternOf(output: string): RegExp {
 }
 
 /**
- * What a new user does in a folder in which the package is installed: `docs/first-day.md`, an agent in code, `dev`,
- * Ctrl-C and a restart.
+ * What a new user does in a folder in which the package is installed: `docs/first-day.md`, and with `isLong` an agent in
+ * code, Ctrl-C, a restart and `dev`.
  */
-export async function makeJourney({ folder, environment, runner = 'npx' }: Options) {
+export async function makeJourney({ folder, environment, runner = 'npx', isLong = false }: Options) {
   const scripted = await startScriptedModel()
   scripted.script('gpt-5-mini', () => ({ calls: [finalAnswer({ language: 'de' })] }))
   const env = {
@@ -53,7 +57,12 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
   async function sh(line: string) {
     const script = [...exported, line].join('\n')
     const stdio = ['ignore', 'pipe', 'pipe'] as const
-    const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: [...stdio] })
+    const child = spawn('bash', ['-c', script], {
+      cwd: folder,
+      env,
+      stdio: [...stdio],
+      timeout: MAX_COMMAND_MS,
+    })
     const [stdout, stderr, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
@@ -66,8 +75,17 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     const [command = '', ...before] = runner.split(' ')
     return { command, args: [...before, 'agent-execution', ...args.split(' ')] }
   }
-  const start = () =>
-    startReadyProcess({ ...spawnCli('start'), cwd: folder, environment: env, detached: true })
+  const groups: number[] = []
+  const start = async () => {
+    const started = await startReadyProcess({
+      ...spawnCli('start'),
+      cwd: folder,
+      environment: env,
+      detached: true,
+    })
+    groups.push(started.pid)
+    return started
+  }
   const tryIt = async (output: string) => {
     const { stdout } = await sh(/^curl .*$/m.exec(output)?.[0] ?? 'echo no command')
     return JSON.parse(stdout)
@@ -79,7 +97,6 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
   }
 
   let service: Awaited<ReturnType<typeof start>> | undefined
-  const background: number[] = []
   try {
     for (const { line, output } of readTranscript()) {
       const command = line
@@ -88,7 +105,7 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
         .replace('http://127.0.0.1:3000', service?.url ?? '')
       if (line.endsWith('&')) {
         const child = spawn('bash', ['-c', command.slice(0, -1)], { cwd: folder, env, detached: true })
-        background.push(child.pid ?? 0)
+        groups.push(child.pid ?? 0)
         continue
       }
       if (line.startsWith('export ')) {
@@ -111,6 +128,11 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     if (!service) throw new Error('The page has no command.')
     expect(await tryIt(service.stdout())).toEqual({ language: 'de' })
 
+    if (!isLong) {
+      await interrupt(service.pid)
+      return
+    }
+
     expect(await cli('init count-words --code')).toMatchObject({ code: 0 })
     expect(await cli('publish agents/count-words')).toMatchObject({
       code: 0,
@@ -129,6 +151,7 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     // Without a service, which it starts.
     const { command, args } = spawnCli('dev agents/count-words')
     const dev = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    groups.push(dev.pid ?? 0)
     let output = ''
     for (const stream of [dev.stdout, dev.stderr])
       stream.setEncoding('utf8').on('data', (chunk: string) => {
@@ -138,9 +161,8 @@ export async function makeJourney({ folder, environment, runner = 'npx' }: Optio
     expect(output).toMatch(/Console: http[\s\S]*case "counts the words"[\s\S]*"words": 100|actual {4}100/)
     expect(await tryIt(output)).toEqual({ words: 100 })
     await interrupt(dev.pid ?? 0)
-    return { readyMs: service.readyMs }
   } finally {
-    for (const pid of background) if (isGroupAlive(pid)) process.kill(-pid)
+    for (const pid of groups) if (isGroupAlive(pid)) process.kill(-pid)
     await scripted.stop()
   }
 }

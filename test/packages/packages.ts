@@ -1,34 +1,10 @@
-import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { Template } from 'aws-cdk-lib/assertions'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Folders of the packages, by name. */
-const FOLDERS = {
-  'agent-execution': 'packages/agent-execution',
-  'agent-execution-client': 'clients/typescript',
-  'agent-execution-service': '.',
-}
-export type PackageName = keyof typeof FOLDERS
-export const PACKAGE_NAMES = Object.keys(FOLDERS) as PackageName[]
-
-const run = promisify(execFile)
-
-/** Packs all packages, as a release does. @param folder where the tarballs are written */
-export async function packAll(folder: string): Promise<Record<PackageName, string>> {
-  const packed: Partial<Record<PackageName, string>> = {}
-  // One after the other: two of them write the contract.
-  for (const name of PACKAGE_NAMES) {
-    const args = ['pack', '--silent', '--pack-destination', folder]
-    const { stdout } = await run('npm', args, { cwd: join(ROOT, FOLDERS[name]) })
-    packed[name] = join(folder, stdout.trim().split('\n').at(-1) ?? '')
-  }
-  return packed as Record<PackageName, string>
-}
 
 /** A new folder of a user, outside of the repository, with a space in its path. */
 export function newProject(manifest: object = {}) {
@@ -53,3 +29,6 @@ export function shellWith(node: string = process.execPath): Record<string, strin
     string
   >
 }
+
+export const readTemplate = (folder: string, stack: string): Template =>
+  Template.fromJSON(JSON.parse(readFileSync(join(folder, `${stack}.template.json`), 'utf8')))

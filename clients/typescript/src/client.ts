@@ -114,7 +114,7 @@ type BatchOrId = string | Batch
  * A client of the Agent Execution Service. Calls reject with an `AgentError`, or with the reason of their signal.
  * Requests are repeated after broken connections, 408, 429, 502, 503, 504 and `InternalError`, until the deadline of
  * the call.
- * @typeParam Agents input and output types by slug, written by `agents types`
+ * @typeParam Agents input and output types by slug, written by `agent-execution types`
  */
 export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   private readonly caller: Caller

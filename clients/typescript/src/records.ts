@@ -104,7 +104,7 @@ export type Violation = NonNullable<contract.Problem['errors']>[number]
 /** Optional members can also be undefined, whatever the options of the compiler. */
 export type Optional<T> = { [Name in keyof T]: undefined extends T[Name] ? T[Name] | undefined : T[Name] }
 
-/** The input and output types of agents by slug, as `agents types` writes them. */
+/** The input and output types of agents by slug, as `agent-execution types` writes them. */
 export type AgentTypes<Agents> = { [Slug in keyof Agents]: { input: unknown; output: unknown } }
 
 /** Without a map, every slug and ID is allowed, and outputs have to be checked by their reader. */

@@ -5,7 +5,8 @@ import type { AgentDocument } from '../document/document.ts'
 /** Next to `agent.md`; `agent.ts` imports its types from it. */
 export const TYPES_FILE = 'agent.types.ts'
 
-const HEADER = '// Generated from agent.md by "agents check" and "agents publish". Do not edit.'
+const HEADER =
+  '// Generated from agent.md by "agent-execution check" and "agent-execution publish". Do not edit.'
 
 /** What `Input` promises. */
 const STRICT = '// Input matches the schema, unless a call says enforceInputSchema=false.'

@@ -32,7 +32,9 @@ export const publishBody = /* @__PURE__ */ schema(() =>
       code: z
         .nullish(z.string({ error: 'must be a string: the code as one ES module, or null' }))
         .check(
-          z.describe('The code of a code agent, bundled into one ES module. `agents publish` does that.'),
+          z.describe(
+            'The code of a code agent, bundled into one ES module. `agent-execution publish` does that.',
+          ),
         ),
       draft: z
         .optional(z.boolean({ error: 'must be true or false' }))

@@ -21,15 +21,21 @@ export type Destination = { id: string; webhook: Webhook | null; url: string | n
 export type Addressed = Selectable &
   Pick<ExecutionSummary, 'organizationId' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'>
 
-/** New webhooks take effect within this time. */
+/** Webhooks that another process changes take effect within this time. */
 const CACHED_MS = 30_000
 const MAX_ORGANIZATIONS = 10_000
+
+type Cache = LRUCache<string, Webhook[]>
+const caches: Cache[] = []
+
+/** To be called when this process changes webhooks, so that its runs see it at once. */
+export const forgetWebhooks = (organizationId: string): void => {
+  for (const known of caches) known.delete(organizationId)
+}
 
 export type Destinations = {
   /** Those that want an event. The webhooks of an organization are read once in 30 s. */
   of(addressed: Addressed, type: EventType): Promise<Destination[]>
-  /** The next question reads the webhooks of the organization again. */
-  forget(organizationId: string): void
 }
 
 /** For what belongs to an organization, and to no agent or tenant. */
@@ -73,13 +79,14 @@ export function openDestinations(
   webhooks: Pick<WebhookStore, 'list'>,
   { environment = process.env, cachedMs = CACHED_MS }: { environment?: Environment; cachedMs?: number } = {},
 ): Destinations {
-  const known = new LRUCache<string, Webhook[]>({
+  const known: Cache = new LRUCache({
     max: MAX_ORGANIZATIONS,
     ttl: cachedMs,
     // Otherwise an organization that is forgotten while it is read has no webhooks for those that wait for it.
     ignoreFetchAbort: true,
     fetchMethod: (organizationId) => webhooks.list({ organizationId }),
   })
+  caches.push(known)
   return {
     async of(addressed, type) {
       if (!isReported(addressed)) return []
@@ -92,10 +99,6 @@ export function openDestinations(
         ...(url ? [{ id: DEFAULT_WEBHOOK, webhook: null, url }] : []),
         ...(readSetting('eventBus', environment) ? [{ id: EVENT_BUS, webhook: null, url: null }] : []),
       ]
-    },
-
-    forget(organizationId) {
-      known.delete(organizationId)
     },
   }
 }

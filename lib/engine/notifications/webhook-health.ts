@@ -1,12 +1,11 @@
 import type { DeliveryResult, Webhook } from '../../core/notification.ts'
 import type { DeliveryStore, WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
-import type { Destinations } from './destinations.ts'
+import { forgetWebhooks } from './destinations.ts'
 
 type Engine = {
   webhooks: Pick<WebhookStore, 'get' | 'update'>
   deliveries: Pick<DeliveryStore, 'list'>
-  destinations: Pick<Destinations, 'forget'>
   system: Pick<System, 'now'>
 }
 
@@ -24,12 +23,12 @@ export async function noteResult(
   webhook: Webhook,
   { ok, isGone }: DeliveryResult,
 ): Promise<void> {
-  const { webhooks, destinations, system } = engine
+  const { webhooks, system } = engine
   const { organizationId, id, failingSince } = webhook
   const now = system.now()
   const update = async (changes: Parameters<WebhookStore['update']>[0]['changes']) => {
     await webhooks.update({ organizationId, id, changes })
-    destinations.forget(organizationId)
+    forgetWebhooks(organizationId)
   }
   try {
     if (ok) return failingSince === null ? undefined : await update({ failingSince: null })

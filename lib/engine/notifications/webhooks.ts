@@ -17,6 +17,7 @@ import { Forbidden, InputSchemaMismatch } from '../../core/request-errors.ts'
 import { WebhookNotFound } from '../../core/resource-errors.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
 import { privateHosts } from '../../tools/egress/private-hosts.ts'
+import { forgetWebhooks } from './destinations.ts'
 import { newSecret } from './sign-webhook.ts'
 
 export type WebhookStores = {
@@ -100,7 +101,10 @@ export async function createWebhook(
   const secret = newSecret()
   // Before the webhook can receive events.
   await webhooks.putSecrets({ ...webhook, secrets: [{ secret, createdAt, expiresAt: null }], replaces: null })
-  if (await webhooks.create({ webhook })) return { webhook, secret }
+  if (await webhooks.create({ webhook })) {
+    forgetWebhooks(webhook.organizationId)
+    return { webhook, secret }
+  }
   await webhooks.delete(webhook)
   throw new TooManyWebhooks()
 }
@@ -119,6 +123,7 @@ export async function updateWebhook(
     throw new Forbidden('The token is limited to agents. The webhook must name some of them in agents.')
   const updated = await stores.webhooks.update({ ...webhook, changes })
   if (!updated) throw new WebhookNotFound()
+  forgetWebhooks(webhook.organizationId)
   return updated
 }
 
@@ -126,6 +131,7 @@ export async function updateWebhook(
 export async function deleteWebhook(stores: WebhookStores, reference: WebhookReference): Promise<void> {
   const webhook = await getWebhook(stores, reference)
   if (!(await stores.webhooks.delete(webhook))) throw new WebhookNotFound()
+  forgetWebhooks(webhook.organizationId)
 }
 
 /** Each attempt that fails met another rotation. */

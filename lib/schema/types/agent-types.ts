@@ -12,7 +12,7 @@ export type TypedAgent = {
   outputSchema: Record<string, unknown>
 }
 
-const HEADER = 'Written by `agents types`: run it again after a publish.'
+const HEADER = 'Written by `agent-execution types`: run it again after a publish.'
 
 /** The type of all agents by slug, which the client takes. */
 const MAP = 'Agents'

@@ -12,9 +12,9 @@ describe('the CLI with --stack', () => {
   const cli = newCli()
   cli.write(inFolder('hello', greeter('Hello')))
   const json = (args: string[], stdin = '') => cli.json([...args, '--stack', STACK], { stdin })
-  const stops = [cli.remove]
-  afterAll(() => {
-    for (const stop of stops) stop()
+  const stops: (() => unknown)[] = [cli.remove]
+  afterAll(async () => {
+    for (const stop of stops) await stop()
   })
   let organizationId: string
   let versionId: string

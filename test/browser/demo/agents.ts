@@ -50,16 +50,18 @@ input:
   count: { type: integer, minimum: 1, maximum: 100000, description: How many contacts there are. }
   pauseMs: { type: integer, default: 0, description: How long a batch takes. }
   fail: { type: boolean, default: false, description: Whether the last batch fails. }
+  gate: { type: string, required: false, description: The name of what the second batch waits for. }
 output:
   imported: { type: integer, description: How many contacts were imported. }
 ---
 `,
-    code: `export default async function run({ count, pauseMs = 0, fail = false }, { step }) {
+    code: `export default async function run({ count, pauseMs = 0, fail = false, gate }, { step }) {
   let imported = 0
   for (let batch = 1; batch <= 4; batch++) {
     imported += await step(\`batch \${batch}\`, async () => {
       console.log(\`batch \${batch}: \${Math.ceil(count / 4)} contacts\`)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      if (gate && batch === 2) await fetch(\`${tools}/gates/\${gate}\`)
       if (fail && batch === 4) throw new Error('The address book is locked by another import.')
       return Math.ceil(count / 4)
     })

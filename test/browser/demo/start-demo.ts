@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,6 +27,8 @@ export type Demo = DemoAddress & {
     slug: string,
     options?: { draft?: boolean; change?: (document: string) => string },
   ) => Promise<string>
+  /** A run of `import-contacts` whose second batch does not end before it is opened. */
+  startGated: (query?: string) => Promise<{ id: string; open: () => Promise<unknown> }>
   usage: Pick<UsageStore, 'put'>
   limits: Pick<LimitStore, 'addSpent'>
 }
@@ -36,14 +39,22 @@ const PRICES = JSON.stringify({ 'openai-compatible/*': { input: 0.4, output: 1.6
 export function connectDemo(address: DemoAddress): Demo {
   const call = createClient(address.url, address.token)
   const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: address.dynamodb })
+  const run: Demo['run'] = async (slug, input, query = '') => {
+    const { headers, json } = await call('POST', `/v1/agents/${slug}/executions?${query}`, { body: input })
+    return headers.get('x-execution-id') ?? json.id ?? json.executionId
+  }
   return {
     ...address,
     call,
     usage: usageStore(table),
     limits: limitStore(table),
-    async run(slug, input, query = '') {
-      const { headers, json } = await call('POST', `/v1/agents/${slug}/executions?${query}`, { body: input })
-      return headers.get('x-execution-id') ?? json.id ?? json.executionId
+    run,
+    async startGated(query = '') {
+      const gate = randomUUID()
+      return {
+        id: await run('import-contacts', { count: 8, gate }, `execMode=async&${query}`),
+        open: () => fetch(`${address.tools}/gates/${gate}`, { method: 'PUT' }),
+      }
     },
     async publish(slug, { draft = false, change = (text: string) => text } = {}) {
       const { document = '', code } = demoAgents(address.tools)[slug] ?? {}
@@ -95,10 +106,19 @@ export async function startDemo(): Promise<Demo & { stop: () => Promise<void> }>
   }
 }
 
-/** Orders and shipments. The order B-7 does not exist. */
+/** Orders and shipments. The order B-7 does not exist. A GET of a gate is answered after a PUT. */
 async function startTools() {
-  const server = createServer((request, response) => {
-    const [, kind, id] = (request.url ?? '').split('/')
+  const gates = new Map<string, PromiseWithResolvers<void>>()
+  const server = createServer(async (request, response) => {
+    const [, kind, id = ''] = (request.url ?? '').split('/')
+    if (kind === 'gates') {
+      const gate = gates.get(id) ?? Promise.withResolvers<void>()
+      gates.set(id, gate)
+      if (request.method === 'PUT') gate.resolve()
+      await gate.promise
+      response.end()
+      return
+    }
     const isMissing = id === 'B-7'
     const body = isMissing
       ? { error: `There is no order ${id}.` }

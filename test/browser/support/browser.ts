@@ -27,13 +27,18 @@ export function useBrowser(others: () => string[] = () => []) {
     expect(misconduct.splice(0)).toEqual([])
   })
 
-  async function open(url: string, options: PageOptions = {}): Promise<Page> {
+  async function newPage(url: string, options: PageOptions = {}): Promise<Page> {
     const context = await browser.newContext(toContextOptions(options))
     context.setDefaultTimeout(TIMEOUT_MS)
     const page = await context.newPage()
     pages.push(page)
     const origins = [new URL(url).origin, ...others()]
     watch(page, origins, (kind, text) => void misconduct.push({ kind, text }))
+    return page
+  }
+
+  async function open(url: string, options?: PageOptions): Promise<Page> {
+    const page = await newPage(url, options)
     await page.goto(url)
     return page
   }
@@ -48,15 +53,16 @@ export function useBrowser(others: () => string[] = () => []) {
   return {
     open,
     openLink,
-    /** Signs in, loads a page of the console, and waits until it has its data. */
+    /** Loads a page of the console in a tab that is signed in, and waits until it has its data. */
     async openPage(
       { url, token = 'x' }: { url: string; token?: string },
       hash = '#/',
       options?: PageOptions,
     ) {
-      const page = await openLink(`${url}/console#token=${token}`, options)
-      await page.getByRole('button', { name: 'Sign out' }).waitFor()
-      await loadPage(page, url, hash)
+      const page = await newPage(url, options)
+      await page.addInitScript(keepToken(token))
+      await page.goto(`${url}/console${hash}`)
+      await settle(page)
       return page
     },
   }
@@ -71,6 +77,12 @@ export async function loadPage(page: Page, url: string, hash: string): Promise<v
   await page.goto(`${url}/console${hash}`)
   await settle(page)
 }
+
+/** A script that keeps the token as a tab does that has signed in, when its first page is loaded. */
+const keepToken = (token: string) => `if (location.host && sessionStorage.getItem('test.isKept') === null) {
+  sessionStorage.setItem('test.isKept', 'yes')
+  sessionStorage.setItem('agent-execution-service.token ' + location.pathname, ${JSON.stringify(token)})
+}`
 
 function watch(
   page: Page,

@@ -9,7 +9,7 @@ import { type Ids, STUB_IDS } from './pages.ts'
 
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Those that depend on colors (https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md). */
+/** Rules that depend on colors (https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md). */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
 /** Accessibility violations of the page as it is, each with the elements that it concerns. */
@@ -79,7 +79,7 @@ const FIND = `(() => {
 /** What of the page nobody can see whole, as texts with what cuts them off; columns that are not shown. */
 export const findCutOff = (page: Page): Promise<string[]> => page.evaluate(FIND)
 
-/** Of `hostileAnswers`, which have identifiers of their own where the address asks for them. */
+/** The identifiers of `hostileAnswers`, which has its own where the address asks for them. */
 export const HOSTILE_IDS: Ids = { ...STUB_IDS, agent: 'x', version: '1' }
 
 /** Further states of pages. */

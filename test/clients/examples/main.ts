@@ -16,6 +16,7 @@ import { checkPythonTypes } from './check-python-types.ts'
 import { compileGeneratedClients } from './generated-clients.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const EXAMPLES = fileURLToPath(new URL('../../../examples/python', import.meta.url))
 const TOKEN = 'example-token'
 const TIMEOUT_MS = 120_000
 
@@ -116,8 +117,6 @@ async function checkExample(url: string, { name, command, args, cwd = ROOT }: Ex
   strictEqual(stdout, EXPECTED, name)
   console.log(`${name}: ok`)
 }
-
-const EXAMPLES = fileURLToPath(new URL('../../../examples/python', import.meta.url))
 
 /** Copies the example to a folder with the client that the command in docs/clients.md generates. */
 async function preparePython(folder: string, serviceUrl: string) {

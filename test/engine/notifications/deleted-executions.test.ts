@@ -5,6 +5,7 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { stepKey } from '../../../lib/dynamodb/table/keys.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
+import { forgetWebhooks } from '../../../lib/engine/notifications/destinations.ts'
 import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
 import { memoryTable, scan } from '../../support/tables/memory-table.ts'
 
@@ -172,7 +173,7 @@ describe('the events of an execution that is deleted', () => {
     await outbox.finish(run)
     await outbox.remove(run)
     outbox.webhooks.clear()
-    outbox.engine.destinations.forget(outbox.organizationId)
+    forgetWebhooks(outbox.organizationId)
     await outbox.live(HOUR_MS)
     expect(outbox.sent).toEqual([])
     expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)

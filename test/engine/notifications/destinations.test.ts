@@ -1,12 +1,37 @@
 import { describe, expect, it } from 'vitest'
+import { UNLIMITED } from '../../../lib/core/access.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Webhook } from '../../../lib/core/notification.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { circuitBreaker } from '../../../lib/engine/notifications/circuit-breaker.ts'
-import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import { forgetWebhooks, openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import { createWebhook, deleteWebhook, updateWebhook } from '../../../lib/engine/notifications/webhooks.ts'
+import { system } from '../../../lib/system.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { BROKEN, OK, SILENT } from '../../support/notifications/an-outbox.ts'
+import { memoryTable } from '../../support/tables/memory-table.ts'
 
 describe('destinations', () => {
+  it('sees at once what this process changes', async () => {
+    const stores = { ...openStores(memoryTable()), system }
+    const destinations = openDestinations(stores.webhooks, { environment: {} })
+    const organizationId = system.newId()
+    const access = { ...UNLIMITED, organizationId, tokenId: '' }
+    const execution = { ...anExecution(), organizationId }
+    const read = async () => (await destinations.of(execution, 'execution.succeeded')).map(({ id }) => id)
+    expect(await read()).toEqual([])
+    const body = { url: 'https://receiver.example/' }
+    const { webhook } = await createWebhook(stores, { access, body, retentionDays: null })
+    expect(await read()).toEqual([webhook.id])
+    const reference = { access, webhookId: webhook.id }
+    for (const enabled of [false, true]) {
+      await updateWebhook(stores, { ...reference, body: { enabled } })
+      expect(await read()).toEqual(enabled ? [webhook.id] : [])
+    }
+    await deleteWebhook(stores, reference)
+    expect(await read()).toEqual([])
+  })
+
   it('waits for the webhooks of an organization that are forgotten while they are read', async () => {
     const execution = anExecution()
     const types = ['execution.succeeded']
@@ -18,7 +43,7 @@ describe('destinations', () => {
     }
     const destinations = openDestinations({ list }, { environment: {} })
     const reading = destinations.of(execution, 'execution.succeeded')
-    destinations.forget(execution.organizationId)
+    forgetWebhooks(execution.organizationId)
     reads[0]?.()
     // None would lose the event: the execution would not be marked, or its events would count as handled.
     expect(await reading).toMatchObject([{ id: 'w' }])

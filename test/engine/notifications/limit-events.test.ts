@@ -6,7 +6,11 @@ import { warningKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { openRunLimits } from '../../../lib/engine/model-agent/run-limits.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
-import { addressedOfLimit, openDestinations } from '../../../lib/engine/notifications/destinations.ts'
+import {
+  addressedOfLimit,
+  forgetWebhooks,
+  openDestinations,
+} from '../../../lib/engine/notifications/destinations.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
@@ -202,7 +206,7 @@ describe('limit.warning', () => {
     await warn(spending())
     expect(outbox.messages()).toEqual([])
     outbox.addWebhook(WARNING)
-    outbox.engine.destinations.forget(outbox.organizationId)
+    forgetWebhooks(outbox.organizationId)
     await warn(spending({ spent: { day: 9, month: 9 } }))
     await settle()
     expect(sentData()).toMatchObject([{ period: 'day', spentUsd: 9 }])

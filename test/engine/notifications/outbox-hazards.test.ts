@@ -150,11 +150,11 @@ describe('the end of a run', () => {
     return outbox.messages()
   }
   const hang = () => new Promise<never>(() => undefined)
-  const destinations = { of: async () => [{}], forget: () => undefined }
+  const destinations = { of: async () => [{}] }
 
   it('waits only shortly for a queue that hangs, or for the list of webhooks: the run is marked then', async () => {
     const sent = endWith({ destinations, queue: { send: hang } })
-    const listed = endWith({ destinations: { of: hang, forget: () => undefined } })
+    const listed = endWith({ destinations: { of: hang } })
     expect((await Promise.all([sent, listed])).map(({ length }) => length)).toEqual([1, 2])
   })
 })

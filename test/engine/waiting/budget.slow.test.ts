@@ -71,29 +71,29 @@ async function costOf(wait: string, answer: Answer) {
 }
 
 describe('suspending and resuming a run', () => {
-  it('for a time costs 12 write units, and no message of its own', async () => {
+  it('for a time costs 10 write units, and no message of its own', async () => {
     const pass = async () => {
       offsetMs += 3_600_000
     }
-    expect(await costOf(`await context.sleep('nap', 3600)`, pass)).toEqual({ units: 12, messages: 0 })
+    expect(await costOf(`await context.sleep('nap', 3600)`, pass)).toEqual({ units: 10, messages: 0 })
   })
 
-  it('for a short time costs 12 write units, and the message that is its timer', async () => {
+  it('for a short time costs 10 write units, and the message that is its timer', async () => {
     const pass = async () => {
       offsetMs += 60_000
     }
-    expect(await costOf(`await context.sleep('nap', 60)`, pass)).toEqual({ units: 12, messages: 1 })
+    expect(await costOf(`await context.sleep('nap', 60)`, pass)).toEqual({ units: 10, messages: 1 })
   })
 
-  it('for a signal costs 13 write units, and the message that resumes it', async () => {
+  it('for a signal costs 11 write units, and the message that resumes it', async () => {
     const send = ({ id, organizationId }: Execution) => {
       const reference = { executionId: id, access: { ...ANONYMOUS, organizationId } }
       return sendSignal(openEngine(), { ...reference, name: 'go', data: 1, idempotencyKey: 'key' })
     }
-    expect(await costOf(`await context.waitForSignal('go')`, send)).toEqual({ units: 13, messages: 1 })
+    expect(await costOf(`await context.waitForSignal('go')`, send)).toEqual({ units: 11, messages: 1 })
   })
 
-  it('for an approval costs 12 write units: the decision is its result', async () => {
+  it('for an approval costs 10 write units: the decision is its result', async () => {
     const engine = openEngine()
     const at = new Date().toISOString()
     const value = { decision: 'approve', note: null, by: 'Ann', decidedAt: at, input: null }
@@ -101,7 +101,7 @@ describe('suspending and resuming a run', () => {
     const result = { callId, result: { ok: true as const, value }, startedAt: at, finishedAt: at }
     const decide = ({ id }: Execution) => engine.steps.appendResult({ executionId: id, number: 1, result })
     const ask = `await context.waitForApproval('ask', { title: 'May I?' })`
-    expect(await costOf(ask, decide)).toEqual({ units: 12, messages: 0 })
+    expect(await costOf(ask, decide)).toEqual({ units: 10, messages: 0 })
   })
 })
 

@@ -15,7 +15,7 @@ export type Measured = {
   operations: number
   resources: number
   bytes: number
-  /** Of the metric filters that measure reads. */
+  /** The patterns of the metric filters that measure reads. */
   readPatterns: string[]
 }
 

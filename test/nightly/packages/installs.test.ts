@@ -1,20 +1,14 @@
 import { execFile } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
+import { PACKAGE_NAMES, type PackageName, packAll } from '../../../packages/pack.ts'
+import { findResource } from '../../infra/synthesize.ts'
 import { makeJourney } from '../../packages/journey.ts'
-import { newProject, type PackageName, packAll, shellWith } from '../../packages/packages.ts'
+import { newProject, readTemplate, shellWith } from '../../packages/packages.ts'
 
 /** The oldest that is enough, and the first LTS of the next. npm installs them once (240 MB). */
 const NODE_VERSIONS = ['22.14.0', '24.0.0']
@@ -56,9 +50,15 @@ async function install(command: string[], manifest: object, node: string, ...pac
 
 const NPM = ['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund']
 
+it.each(PACKAGE_NAMES)('%s can be published', async (name) => {
+  // `--force`, because a version that is out is only refused for that, until the next one.
+  const args = ['publish', '--dry-run', '--force', tarballs[name]]
+  expect((await run('npm', args, { env: shellWith() })).stdout).toContain(`+ ${name}@`)
+})
+
 describe.each(NODE_VERSIONS)('on Node.js %s', (version) => {
   it('npm installs what a new user needs on the first day', async () => {
-    await makeJourney(await install(NPM, {}, nodeOf(version)))
+    await makeJourney({ ...(await install(NPM, {}, nodeOf(version))), isLong: true })
   })
 
   it('a TypeScript project with "type": "commonjs" does the same, and its code is checked', async () => {
@@ -71,7 +71,7 @@ describe.each(NODE_VERSIONS)('on Node.js %s', (version) => {
       verbatimModuleSyntax: false,
     }
     writeFileSync(join(project.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
-    await makeJourney(project)
+    await makeJourney({ ...project, isLong: true })
     const code = join(project.folder, 'agents/count-words/agent.ts')
     writeFileSync(code, readFileSync(code, 'utf8').replace('words: ', 'words: "many" + '))
     const options = { cwd: project.folder, env: project.environment }
@@ -87,7 +87,7 @@ describe.each(NODE_VERSIONS)('on Node.js %s', (version) => {
 it('pnpm installs the same', async () => {
   const pnpm = join(cache, 'tools/node_modules/.bin/pnpm')
   const project = await install([pnpm, 'add', '--prefer-offline'], {}, process.execPath)
-  await makeJourney({ ...project, runner: `${pnpm} exec` })
+  await makeJourney({ ...project, runner: `${pnpm} exec`, isLong: true })
 })
 
 it('examples/cdk is a project of its own, which cdk synthesizes without an account', async () => {
@@ -99,5 +99,13 @@ it('examples/cdk is a project of its own, which cdk synthesizes without an accou
     cwd: project.folder,
     env: project.environment,
   })
-  expect(readdirSync(join(project.folder, 'cdk.out'))).toContain('Shop.template.json')
+  const shop = readTemplate(join(project.folder, 'cdk.out'), 'Shop')
+  shop.hasResourceProperties('AWS::Lambda::Function', { FunctionName: 'agent-tool-find-order' })
+  shop.resourceCountIs('AWS::Lambda::Function', FUNCTION_NAMES.length + 1)
+  expect(findResource(shop, 'AWS::ApiGateway::RestApi').Properties.Name).toBe('shop-agents')
+  const alarms = Object.values(shop.findResources('AWS::CloudWatch::Alarm'))
+  expect(alarms.length).toBeGreaterThan(0)
+  for (const { Properties } of alarms)
+    expect(Properties.AlarmActions).toContainEqual({ Ref: expect.stringMatching(/^Pager/) })
+  expect(JSON.stringify(shop.findOutputs('AgentsUrl'))).toContain('.execute-api.')
 })

@@ -116,7 +116,7 @@ export function listeningSockets(pid: number): { address: string; port: number }
 export const isLoopback = (address: string): boolean =>
   /^[0-9A-F]{6}7F$/.test(address) || address === '00000000000000000000000001000000'
 
-/** Of the sockets that the process has open. */
+/** The sockets that the process has open. */
 function socketInodes(pid: number): string[] {
   const folder = `/proc/${pid}/fd`
   return readdirSync(folder).flatMap((descriptor) => {

@@ -15,7 +15,7 @@ export type ThreadTask = {
   tenantId: string | null
   /** Of the URLs of callbacks. Absent if the service has none. */
   publicUrl?: string | undefined
-  /** Of `context.fetch`: where it may connect to beside public addresses, and the trace that its requests belong to. */
+  /** Where `context.fetch` may connect to beside public addresses, and the trace that its requests belong to. */
   allowedHosts?: string[] | undefined
   traceparent?: string
   /** Results of the steps and waits that earlier attempts stored, by name. */

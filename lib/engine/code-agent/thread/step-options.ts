@@ -6,7 +6,7 @@ import { shorten } from './errors.ts'
 export type StepOptions = {
   retries: number
   backoff: number
-  /** Of each attempt; null without a limit. */
+  /** The limit of each attempt; null without one. */
   timeoutSeconds: number | null
   /** Whether another attempt follows one that threw this. */
   retryIf: (error: unknown) => unknown

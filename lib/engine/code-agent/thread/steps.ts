@@ -20,7 +20,7 @@ export const nextId = (): number => ++lastId
 type Params = {
   storedSteps: [name: string, json: string][]
   post: (message: ThreadMessage) => void
-  /** Of the run. */
+  /** The signal of the run. */
   signal: AbortSignal
   waits: { hold: (id: number, delayMs: number | null) => Promise<void>; suspendIfIdle: () => void }
 }
