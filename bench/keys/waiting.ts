@@ -1,6 +1,11 @@
 import { divideConcurrency } from '../../infra/functions/concurrency.ts'
 import { TooManyOpenRequests } from '../../lib/core/limit-errors.ts'
-import { EVENT_STREAM_MS, OPEN_RETRY_AFTER_SECONDS } from '../../lib/core/limits.ts'
+import {
+  EVENT_STREAM_MS,
+  OPEN_RETRY_AFTER_SECONDS,
+  ORGANIZATION_SHARE,
+  SMALL_QUOTA,
+} from '../../lib/core/limits.ts'
 import type { OpenRequests, RateStore } from '../../lib/core/ports/access.ts'
 import { occupiedProcesses } from '../../lib/limits/occupied-processes.ts'
 import { PARTITION } from './hot-keys.ts'
@@ -42,10 +47,12 @@ const SHORT_SYNC = { name: 'synchronous runs of 2 s', functionName: 'run-agent',
 
 export type WaitingScenario = { name: string; calls: Call[] }
 
+export const ALL_CALLS: WaitingScenario = { name: 'all of these', calls: [SYNC, WAIT, MCP, STREAM] }
+
 /** What the callers of organization A repeat. */
 export const WAITING_SCENARIOS: WaitingScenario[] = [
   ...[SYNC, WAIT, MCP, STREAM, SHORT_WAIT, SHORT_SYNC].map((call) => ({ name: call.name, calls: [call] })),
-  { name: 'all of these', calls: [SYNC, WAIT, MCP, STREAM] },
+  ALL_CALLS,
 ]
 
 /** What organization B sends per second, and in proportion to the quota, in an account of 1,000. */
@@ -75,21 +82,26 @@ type Outcome = 'completed' | 'refused' | 'throttled'
 /** Until a caller calls again; up to half as much longer. */
 const BACKOFF_MS = { completed: 0, refused: OPEN_RETRY_AFTER_SECONDS * 1_000, throttled: 1_000 } as const
 
-/** `isLimited`: with the reservations and limits of `accountConcurrency`; otherwise, all share the account. */
+/**
+ * By what organizations are limited: nothing, the reservations and limits of `accountConcurrency`, or the quota that
+ * the sweeper has read.
+ */
+export type LimitedBy = 'nothing' | 'setting' | 'sweeper'
+
 export async function simulateWaiting(
   { calls }: WaitingScenario,
-  isLimited: boolean,
+  limitedBy: LimitedBy,
   { quota, runnerConcurrency }: Account = DEFAULT_ACCOUNT,
   seed = 1,
 ): Promise<WaitingResult> {
   const clock = createClock()
   const random = createRandom(seed)
-  const accountConcurrency = isLimited ? quota : null
-  const { reserved, ofOrganization, isShared, mappings } = divideConcurrency({
-    accountConcurrency,
-    runnerConcurrency,
-  })
-  const deliveries = isShared ? mappings.deliveries : 0
+  const accountConcurrency = limitedBy === 'setting' ? quota : null
+  const divided = divideConcurrency({ accountConcurrency, runnerConcurrency })
+  const { reserved, ofOrganization, mappings } = divided
+  const isRead = limitedBy === 'sweeper' && quota < SMALL_QUOTA
+  const isShared = divided.isShared || isRead
+  const deliveries = divided.isShared ? mappings.deliveries : 0
   const writes = new Map<string, number>()
   const table = {
     async countProcess({ organizationId, name, window }: Parameters<RateStore['countProcess']>[0]) {
@@ -103,7 +115,7 @@ export async function simulateWaiting(
   }
   const counters = new Map<string, number>()
   const newProcess = (functionName: FunctionName): OpenRequests => {
-    const max = ofOrganization[functionName]
+    const max = isRead ? Math.floor(quota * ORGANIZATION_SHARE) : ofOrganization[functionName]
     if (max === undefined)
       return { hold: async () => ({ full: new AbortController().signal, release: () => {} }) }
     const counted = isShared ? 'all' : functionName
@@ -173,7 +185,8 @@ export async function simulateWaiting(
     if (isLater && isRefused) results.refusedLater++
   }
 
-  for (let caller = 0; caller < quota * CALLERS_PER_PROCESS; caller++) void repeat(calls[caller % calls.length] as Call)
+  for (let caller = 0; caller < quota * CALLERS_PER_PROCESS; caller++)
+    void repeat(calls[caller % calls.length] as Call)
   for (const { perSecond, ...call } of OTHERS)
     for (let at = 0; at < SECONDS * 1_000 - call.ms; at += 1_000_000 / perSecond / quota)
       clock.after(at, () => void sendOther(call))

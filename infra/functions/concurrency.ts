@@ -1,7 +1,5 @@
+import { ORGANIZATION_SHARE, SMALL_QUOTA } from '../../lib/core/limits.ts'
 import type { FunctionName } from './function-settings.ts'
-
-/** Below this quota, functions share it: Lambda keeps 100 unreserved, so that nothing can be reserved. */
-export const MIN_UNSHARED = 100
 
 /** The minimum of a mapping. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html */
 const MIN_MAPPING = 2
@@ -43,11 +41,14 @@ const SHARES: Partial<Record<FunctionName, number>> = {
   'manage-batches': 5,
 }
 
-/** Of a function's concurrency, what the open requests of one organization may occupy. */
-const ORGANIZATION_SHARE = 1 / 2
-
 /** Functions whose requests can stay open while an execution or a batch runs. */
-const WAITING: FunctionName[] = ['run-agent', 'serve-mcp', 'stream-events', 'get-execution', 'manage-batches']
+export const WAITING_FUNCTIONS: FunctionName[] = [
+  'run-agent',
+  'serve-mcp',
+  'stream-events',
+  'get-execution',
+  'manage-batches',
+]
 
 export type Concurrency = {
   /** The reserved concurrency of functions, which is also their maximum. */
@@ -94,13 +95,13 @@ export function divideConcurrency({
       `Invalid settings: accountConcurrency=${account} has room for runnerConcurrency=${max}, for each of ${RUN_QUEUES} queues, but it is ${runnerConcurrency}. Lower it, or have the quota raised.`,
     )
   const runners = runnerConcurrency * RUN_QUEUES
-  if (account < MIN_UNSHARED) return shareConcurrency(account - runners)
+  if (account < SMALL_QUOTA) return shareConcurrency(account - runners)
   if (!isDivided) return NOTHING
   const shared = account - Math.max(MIN_UNRESERVED, runners + FOR_OTHERS) - FIXED_SUM
   const shares = Object.entries(SHARES).map(([name, percent]) => [name, Math.floor((shared * percent) / 100)])
   const reserved: Concurrency['reserved'] = { ...FIXED, ...Object.fromEntries(shares) }
   const ofOrganization = Object.fromEntries(
-    WAITING.map((name) => [name, Math.floor((reserved[name] ?? 0) * ORGANIZATION_SHARE)]),
+    WAITING_FUNCTIONS.map((name) => [name, Math.floor((reserved[name] ?? 0) * ORGANIZATION_SHARE)]),
   )
   const mappings = { ...NOTHING.mappings, deadLetters: reserved['process-dead-letter'] }
   return { ...NOTHING, reserved, ofOrganization, mappings }
@@ -112,7 +113,7 @@ function shareConcurrency(free: number): Concurrency {
   const deliveries = Math.max(MIN_MAPPING, Math.min(DELIVERY_CONCURRENCY, Math.floor(free / 5)))
   return {
     reserved: {},
-    ofOrganization: Object.fromEntries(WAITING.map((name) => [name, share])),
+    ofOrganization: Object.fromEntries(WAITING_FUNCTIONS.map((name) => [name, share])),
     isShared: true,
     mappings: { deliveries, deadLetters: MIN_MAPPING },
   }

@@ -37,6 +37,7 @@ import {
 } from './function-settings.ts'
 import {
   applyGrant,
+  grantAccountSettings,
   grantAgentPermissions,
   grantEmbeddings,
   grantEventBus,
@@ -107,6 +108,7 @@ function createFunction(
   if (runsAgents && vpcConfig) grantNetworkInterfaces(role)
   if (usesModels(name, settings)) grantEmbeddings(role, settings)
   if (name === 'deliver-events' && settings.eventBus) grantEventBus(role, settings.eventBus)
+  if (name === 'sweep-executions' && settings.accountConcurrency === null) grantAccountSettings(role)
   const lambda = new Lambda(scope, 'Function', {
     description: getDescription(name),
     runtime: Runtime.NODEJS_24_X,

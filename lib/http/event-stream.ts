@@ -8,7 +8,6 @@ import type { HeldRequest } from '../core/ports/access.ts'
 import type { ExecutionEvent, RecordedStep } from '../core/step.ts'
 import type { Wait } from '../core/wait.ts'
 import { toWaitingFor } from '../core/wait.ts'
-import { type Environment, SHARED_CONCURRENCY } from '../environment.ts'
 import { system } from '../system.ts'
 import { type HttpResponse, isStreaming } from './event.ts'
 import { retryAfterSeconds } from './responses.ts'
@@ -19,11 +18,8 @@ export const EVENT_STREAM = 'text/event-stream'
 /** When a client reconnects to a stream that ended before its execution; `full`: because it may not be open. */
 const RECONNECT_MS = { ended: 1_000, full: OPEN_RETRY_AFTER_SECONDS * 1_000 } as const
 
-/** How long a stream of events may last. Its reader then reconnects; others get their turn in a small account. */
-export function getMaxStreamMs(environment: Environment = process.env): number {
-  const maxMs = EVENT_STREAM_MS[isStreaming() ? 'streamed' : 'buffered']
-  return environment[SHARED_CONCURRENCY] ? Math.min(maxMs, EVENT_STREAM_MS.shared) : maxMs
-}
+/** How long a stream of events may last. */
+export const getMaxStreamMs = (): number => EVENT_STREAM_MS[isStreaming() ? 'streamed' : 'buffered']
 
 /** Whether an `Accept` header (RFC 9110, section 12.5.1) names event streams. */
 export function acceptsEvents(accept = ''): boolean {

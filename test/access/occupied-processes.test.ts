@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createClock } from '../../bench/keys/virtual-clock.ts'
 import type { HeldRequest, OpenRequests } from '../../lib/core/ports/access.ts'
 import { type Clock, FREE_MS, occupiedProcesses, WINDOW_MS } from '../../lib/limits/occupied-processes.ts'
-import { limitOpenRequests } from '../../lib/limits/open-requests.ts'
 
 /** Processes of a function that share a table, on a clock of their own. */
 function setUp({ max = 2, fails = (): boolean => false } = {}) {
@@ -138,27 +137,5 @@ describe('occupiedProcesses', () => {
     )
     await advance(3 * WINDOW_MS)
     expect(held.map(({ full }) => full.aborted)).toEqual([false, false, true, false, false, false])
-  })
-})
-
-describe('limitOpenRequests', () => {
-  afterEach(() => void vi.useRealTimers())
-
-  it.each([
-    [{ ORGANIZATION_CONCURRENCY: '3' }, ['run-agent#0', 'stream-events#0']],
-    [{ ORGANIZATION_CONCURRENCY: '3', SHARED_CONCURRENCY: 'on' }, ['all#0', 'all#0']],
-  ])('counts the processes of each function, or of all together: %j', async (environment, names) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const countProcess = vi.fn<(params: { name: string }) => Promise<number>>().mockResolvedValue(1)
-    const rates = { countProcess } as unknown as Parameters<typeof limitOpenRequests>[1]
-    const access = { organizationId: 'A', tokenId: 't' }
-    const held = await Promise.all(
-      ['run-agent', 'stream-events'].map((name) =>
-        limitOpenRequests(name, rates, environment).hold('stream', access),
-      ),
-    )
-    await vi.advanceTimersByTimeAsync(FREE_MS)
-    for (const { release } of held) release()
-    expect(countProcess.mock.calls.map(([{ name }]) => name)).toEqual(names)
   })
 })

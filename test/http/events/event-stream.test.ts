@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { ANONYMOUS } from '../../../lib/core/access.ts'
 import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
-import { getMaxStreamMs, toEventStreamResponse } from '../../../lib/http/event-stream.ts'
+import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
 import { toGatewayEvent } from '../../fixtures/captured-events.ts'
 import { newOrganization } from '../../support/engine/organization.ts'
 import { localHandlers } from '../../support/service/local-handlers.ts'
@@ -12,17 +12,6 @@ describe('event stream', () => {
   beforeEach(() => void vi.stubEnv('RESPONSE_STREAMING', 'local'))
 
   afterEach(() => void vi.stubEnv('RESPONSE_STREAMING', undefined))
-
-  describe('getMaxStreamMs', () => {
-    it('is 14 minutes, and one where functions share a small quota', () => {
-      expect([getMaxStreamMs({}), getMaxStreamMs({ SHARED_CONCURRENCY: 'on' })]).toEqual([840_000, 60_000])
-    })
-
-    it('is never longer than a buffered response may take', () => {
-      vi.stubEnv('RESPONSE_STREAMING', undefined)
-      expect(getMaxStreamMs({ SHARED_CONCURRENCY: 'on' })).toBe(20_000)
-    })
-  })
 
   describe('toEventStreamResponse', () => {
     it('stops reading when the client hangs up while it waits for an event', async () => {
