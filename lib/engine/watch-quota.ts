@@ -12,7 +12,7 @@ const RETRY_MS = 10 * 60_000
 const VALID_MS = 3 * HOUR_MS
 const TIMEOUT_MS = 5_000
 
-type Options = { environment?: Environment; now?: () => number; timeoutMs?: number }
+type Options = { environment?: Environment; now?: () => number }
 
 /**
  * Returns what the sweeper does each minute: it reads the account's quota of concurrent executions from Lambda once an
@@ -21,14 +21,14 @@ type Options = { environment?: Environment; now?: () => number; timeoutMs?: numb
  */
 export function watchQuota(
   rates: Pick<RateStore, 'putQuota'>,
-  { environment = process.env, now = Date.now, timeoutMs = TIMEOUT_MS }: Options = {},
+  { environment = process.env, now = Date.now }: Options = {},
 ): () => Promise<void> {
   let nextAt = 0
   return async () => {
     if (environment[SHARED_CONCURRENCY] !== 'unknown' || now() < nextAt) return
     nextAt = now() + RETRY_MS
     try {
-      const quota = await readQuota(environment, timeoutMs)
+      const quota = await readQuota(environment)
       await rates.putQuota({ quota, until: now() + VALID_MS })
       nextAt = now() + HOUR_MS
       if (quota < SMALL_QUOTA)
@@ -46,7 +46,7 @@ export function watchQuota(
  * @throws an Error if there is no answer in time, or none with a quota
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html
  */
-async function readQuota(environment: Environment, timeoutMs: number): Promise<number> {
+async function readQuota(environment: Environment): Promise<number> {
   const region = requireEnv('AWS_REGION', environment)
   const { AWS_SESSION_TOKEN, AWS_ENDPOINT_URL } = environment
   // The sweeper is one file. The client of the AWS SDK would be most of it.
@@ -64,7 +64,7 @@ async function readQuota(environment: Environment, timeoutMs: number): Promise<n
     '/2016-08-19/account-settings/',
     AWS_ENDPOINT_URL || `https://lambda.${region}.${domain}`,
   )
-  const signal = AbortSignal.timeout(timeoutMs)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const response = await abortable(signal, client.fetch(url, { redirect: 'manual', signal }))
   if (response.status !== 200) throw new Error(`Lambda answered ${response.status} for its account settings.`)
   const body: unknown = JSON.parse(await abortable(signal, response.text()))

@@ -10,12 +10,20 @@ const environment = {
 }
 const answer = (quota: unknown) => Response.json({ AccountLimit: { ConcurrentExecutions: quota } })
 
+/** The time for an answer, which is over when a test says so. */
+let time = new AbortController()
+
+function whileTimeout(response: Promise<Response>): Promise<Response> {
+  setTimeout(() => time.abort(new DOMException('No answer in time.', 'TimeoutError')))
+  return response
+}
+
 describe('watchQuota', () => {
   let now = 0
   const fetch = vi.fn<(request: Request) => Promise<Response>>()
   const putQuota = vi.fn<(params: { quota: number; until: number }) => Promise<void>>()
   const open = (variables: Record<string, string | undefined> = environment) =>
-    watchQuota({ putQuota }, { environment: variables, now: () => now, timeoutMs: 20 })
+    watchQuota({ putQuota }, { environment: variables, now: () => now })
 
   beforeEach(() => {
     now = HOUR_MS
@@ -24,8 +32,15 @@ describe('watchQuota', () => {
       fetch.mockReset().mockImplementation(async () => answer(10)),
     )
     putQuota.mockReset().mockResolvedValue()
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      time = new AbortController()
+      return time.signal
+    })
   })
-  afterEach(() => void vi.unstubAllGlobals())
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    vi.restoreAllMocks()
+  })
 
   it('reads the quota of the region once an hour, and stores it for three', async () => {
     const sweep = open()
@@ -37,6 +52,7 @@ describe('watchQuota', () => {
     expect(fetch.mock.calls[0]?.[0].url).toBe(
       'https://lambda.eu-central-1.amazonaws.com/2016-08-19/account-settings/',
     )
+    expect(AbortSignal.timeout).toHaveBeenCalledWith(5_000)
     expect(putQuota.mock.calls).toEqual([[{ quota: 10, until: 4 * HOUR_MS }]])
     await sweep()
     expect(fetch).toHaveBeenCalledTimes(2)
@@ -64,8 +80,8 @@ describe('watchQuota', () => {
       'is redirected',
       async () => new Response(null, { status: 302, headers: { location: 'https://a.example' } }),
     ],
-    ['is never answered', () => new Promise(() => {})],
-    ['never ends', async () => new Response(new ReadableStream())],
+    ['is never answered', () => whileTimeout(new Promise(() => {}))],
+    ['never ends', () => whileTimeout(Promise.resolve(new Response(new ReadableStream())))],
     ['answers no JSON', async () => new Response('<html>')],
     ['answers null', async () => Response.json(null)],
     ['answers no limit', async () => Response.json({ AccountLimit: [] })],
