@@ -140,6 +140,18 @@ describe('limitOpenRequests', () => {
       for (const { release } of held) release()
     })
 
+    it('does not count a request that ends while the quota is read', async () => {
+      const answer = Promise.withResolvers<number>()
+      const { rates, countProcess } = setUp(() => answer.promise)
+      const { full, release } = await limitOpenRequests('stream-events', rates, unknown).hold('stream', owner)
+      await vi.advanceTimersByTimeAsync(FREE_MS)
+      release()
+      answer.resolve(10)
+      await vi.advanceTimersByTimeAsync(2 * EVENT_STREAM_MS.shared)
+      expect(countProcess).not.toHaveBeenCalled()
+      expect(full.aborted).toBe(false)
+    })
+
     it('keeps a small quota while it cannot be read', async () => {
       let reads = 0
       const { rates, countProcess } = setUp(async () => {
