@@ -8,8 +8,12 @@ import { TEST_SEED } from './test/support/data/seed.ts'
 // Compiling what they import is most of the work of the services and commands that tests start.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url))
 
-/** Properties, and suites that run on several databases: the night runs these again, ten times as often and on all. */
-const DRAWS_LOTS = /fast-check|propertyRuns|isNightly|tables\/(emulators|memory-table)/
+/**
+ * Properties, and suites that run on several databases, or in memory: the night runs these again, ten times as often
+ * and on all.
+ */
+const DRAWS_LOTS =
+  /fast-check|propertyRuns|isNightly|tables\/(emulators|memory-table)|(scripted-engine|code-run|replays)\.ts/
 
 /**
  * `npm test` runs the files that need neither seconds nor processes of their own. `npm run test:ci` (mode `ci`) adds

@@ -3,9 +3,9 @@ import {
   batchHeaders,
   batchPageParameters,
   batchParameters,
+  idempotencyHeaders,
   lineExecutionPageParameters,
   resultPageParameters,
-  runHeaders,
 } from '../lib/contract/parameters.ts'
 import { toListedExecution } from '../lib/contract/records/execution.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
@@ -120,7 +120,7 @@ export const handler = family({
     rates,
     suggest: suggestSlug(stores.agents),
     query: batchParameters,
-    headers: runHeaders,
+    headers: idempotencyHeaders,
   }),
   'list-batches': endpoint('list-batches', list, { rates, query: batchPageParameters }),
   'get-batch': endpoint('get-batch', get, { rates, headers: batchHeaders }),
@@ -130,6 +130,6 @@ export const handler = family({
     query: lineExecutionPageParameters,
   }),
   'cancel-batch': endpoint('cancel-batch', cancel, { rates, audit }),
-  'retry-batch': endpoint('retry-batch', retry, { rates, headers: runHeaders }),
+  'retry-batch': endpoint('retry-batch', retry, { rates, headers: idempotencyHeaders }),
   'delete-batch': endpoint('delete-batch', remove, { rates, audit }),
 })

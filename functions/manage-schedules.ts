@@ -1,5 +1,5 @@
 import { type ScheduleBody, scheduleBody } from '../lib/contract/bodies/schedules.ts'
-import { pageParameters, runHeaders } from '../lib/contract/parameters.ts'
+import { idempotencyHeaders, pageParameters } from '../lib/contract/parameters.ts'
 import { toScheduleRecord } from '../lib/contract/records/schedule.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import type { ExecutionStore } from '../lib/core/ports/executions.ts'
@@ -84,5 +84,5 @@ export const handler = family({
   'put-schedule': endpoint('put-schedule', put, { rates, audit }),
   'get-schedule': endpoint('get-schedule', get, { rates }),
   'delete-schedule': endpoint('delete-schedule', remove, { rates, audit }),
-  'run-schedule': endpoint('run-schedule', run, { rates, audit, headers: runHeaders }),
+  'run-schedule': endpoint('run-schedule', run, { rates, audit, headers: idempotencyHeaders }),
 })

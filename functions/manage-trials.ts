@@ -1,5 +1,9 @@
 import { type TrialBody, trialBody } from '../lib/contract/bodies/trials.ts'
-import { runHeaders, trialItemPageParameters, trialPageParameters } from '../lib/contract/parameters.ts'
+import {
+  idempotencyHeaders,
+  trialItemPageParameters,
+  trialPageParameters,
+} from '../lib/contract/parameters.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
 import { toTrialItemRecord, toTrialRecord } from '../lib/contract/records/trial.ts'
 import type { BatchStore } from '../lib/core/ports/batches.ts'
@@ -91,7 +95,7 @@ async function remove(request: Request<'delete-trial'>) {
 }
 
 export const handler = family({
-  'start-trial': endpoint('start-trial', start, { rates, audit, headers: runHeaders }),
+  'start-trial': endpoint('start-trial', start, { rates, audit, headers: idempotencyHeaders }),
   'list-trials': endpoint('list-trials', list, { rates, query: trialPageParameters }),
   'get-trial': endpoint('get-trial', get, { rates }),
   'list-trial-items': endpoint('list-trial-items', items, { rates, query: trialItemPageParameters }),

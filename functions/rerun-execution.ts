@@ -18,8 +18,10 @@ const rules = { kind: 'field of a rerun', Mismatch: InputSchemaMismatch }
 
 async function rerun({ access, executionId, headers, body, basePath }: Request<'rerun-execution'>) {
   const options = checkMembers(rerunBody, body, rules)
-  const idempotencyKey = headers['Idempotency-Key']
-  const execution = await rerunExecution(engine, { access, executionId, options, idempotencyKey })
+  const { 'Idempotency-Key': idempotencyKey, traceparent } = headers
+  const execution = await rerunExecution(engine, {
+    ...{ access, executionId, options, idempotencyKey, traceparent },
+  })
   return toAcceptedResponse(execution, basePath, { access })
 }
 

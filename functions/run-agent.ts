@@ -1,5 +1,6 @@
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { runHeaders, runParameters } from '../lib/contract/parameters.ts'
+import { InvalidQueryParameter } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'
 import { streamRun } from '../lib/engine/events/stream-run.ts'
@@ -8,6 +9,7 @@ import { openSubmitEngine, submitAsync } from '../lib/engine/submit/accept.ts'
 import { prepareRun } from '../lib/engine/submit/run-request.ts'
 import { submitSync } from '../lib/engine/submit/submit.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
+import { isStreaming } from '../lib/http/event.ts'
 import { acceptsEvents, getMaxStreamMs, toEventStreamResponse } from '../lib/http/event-stream.ts'
 import { toAcceptedResponse, toExecutionHeaders, toOutputResponse } from '../lib/http/responses.ts'
 import { limitOpenRequests } from '../lib/limits/open-requests.ts'
@@ -21,14 +23,22 @@ const events = openEvents(stores)
 const openRequests = limitOpenRequests('run-agent', rates)
 const engine = openSubmitEngine({ ...stores, queue: openRunQueue(), system })
 
+const WITHOUT_EVENTS = {
+  path: 'deltas',
+  message: 'deltas must be left out, or the request must have the header "Accept: text/event-stream".',
+}
+
 async function runAgent({ access, agentId, query, headers, body, accept, basePath }: Request<'run-agent'>) {
-  const idempotencyKey = headers['Idempotency-Key']
-  const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey }
+  if (query.deltas && !acceptsEvents(accept)) throw new InvalidQueryParameter([WITHOUT_EVENTS])
+  const { 'Idempotency-Key': idempotencyKey, traceparent } = headers
+  const call = { access, idOrSlug: agentId, body, overrides: query, idempotencyKey, traceparent }
   const run = await prepareRun({ agents, system, webhooks, ...call })
   const mode = query.execMode
   if (acceptsEvents(accept)) {
     const parts = { engine, events, openRequests }
-    const { execution, read, held } = await streamRun(parts, { access, mode, run, maxMs: getMaxStreamMs() })
+    const deltas = query.deltas === true && isStreaming()
+    const maxMs = getMaxStreamMs()
+    const { execution, read, held } = await streamRun(parts, { access, mode, run, maxMs, deltas })
     return toEventStreamResponse(read, { access, headers: toExecutionHeaders(execution, basePath), held })
   }
   if (mode === 'async')

@@ -29,8 +29,9 @@ async function respond(request: Request<'stream-events'>, held: HeldRequest) {
   const { status, hasStep } = await events.find({ organizationId, id, after })
   if (!status) throw new ExecutionNotFound()
   if (!hasStep) throw new InvalidHeader([unknownStep(after)])
-  const reader = { organizationId, id, status, after, maxMs: getMaxStreamMs(), untilNews: !isStreaming() }
-  const { maxValueBytes } = query
+  const { maxValueBytes, deltas = false } = query
+  const progress = { untilNews: !isStreaming(), deltas: deltas && isStreaming() }
+  const reader = { organizationId, id, status, after, maxMs: getMaxStreamMs(), ...progress }
   return toEventStreamResponse((signal) => events.read({ ...reader, signal }), {
     access: request.access,
     held,

@@ -113,7 +113,9 @@ export class AgentExecutionService extends Construct {
     this.api = api
     if (settings.webAcl) createWebAcl(this, { api, name: this.name })
     const { alarmSubscriptions, deployment } = settings
-    const alarms = settings.monitoring ? createMonitoring(this, { accessLog, alarmSubscriptions }) : null
+    const alarms = settings.monitoring
+      ? createMonitoring(this, { accessLog, alarmSubscriptions, hasTraces: settings.otlpEndpoint !== null })
+      : null
     // A canary of a paused release would be undone by the alarms that it raises.
     if (alarms && !this.isPaused)
       shiftReleases(this, this.functions, { deployment, alarms: alarms.forReleases })

@@ -113,7 +113,7 @@ function rejectCombinations(settings: Settings): void {
   const { monitoring, alarmSubscriptions, deployment } = settings
   const { modelPrices, modelEndpoints, vpcId, subnetIds, securityGroupIds } = settings
   const { provisionedReadUnits, provisionedWriteUnits } = settings
-  const { eventBus, executionRetentionDays } = settings
+  const { eventBus, otlpEndpoint, executionRetentionDays } = settings
   const reject = (reason: string) => {
     throw new Error(`Invalid settings: ${reason}`)
   }
@@ -135,9 +135,10 @@ function rejectCombinations(settings: Settings): void {
     reject(`deployment=${deployment} requires monitoring=true; without alarms, no release would be undone.`)
   if ((provisionedReadUnits === null) !== (provisionedWriteUnits === null))
     reject('set both provisionedReadUnits and provisionedWriteUnits, or neither.')
-  if (eventBus && (executionRetentionDays ?? MIN_RETENTION_DAYS) < MIN_RETENTION_DAYS)
+  const delivered = eventBus ? 'eventBus' : otlpEndpoint ? 'otlpEndpoint' : null
+  if (delivered && (executionRetentionDays ?? MIN_RETENTION_DAYS) < MIN_RETENTION_DAYS)
     reject(
-      `eventBus requires executionRetentionDays to be at least ${MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
+      `${delivered} requires executionRetentionDays to be at least ${MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
     )
   const missing = findMissingSetting(settings)
   if (missing) reject(missing)

@@ -28,6 +28,9 @@ export const REPEATED_ATTEMPTS = 'RepeatedAttempts'
 /** Of the oldest event that is not handled, published by sweeps that find one. Without dimensions. */
 export const OUTBOX_AGE = 'OutboxAgeSeconds'
 
+/** Traces that their receiver has not accepted within 72 hours, or has rejected. Without dimensions. */
+export const LOST_TRACES = 'LostTraces'
+
 /** US dollars: what runs cost in the last 24 full hours, and on an average day of the week before. No dimensions. */
 export const DAILY_COST = 'DailyCostUsd'
 export const USUAL_DAILY_COST = 'UsualDailyCostUsd'
@@ -85,6 +88,10 @@ export const countServerError = (
 /** Counts an attempt that failed because of the service: its request, if any, ends in `ExecutionFailed`. */
 export const countFailedAttempt = ({ executionId, organizationId }: Ids) =>
   count(SERVER_ERRORS, { executionId, organizationId, errorCode: 'InternalError' })
+
+/** Counts the trace of a run that will not be sent any more. */
+export const countLostTrace = ({ executionId, organizationId }: Ids) =>
+  count(LOST_TRACES, { executionId, organizationId })
 
 /** Records the age of the oldest event of the outbox that is not handled; 0 if there is none. */
 export function recordOutboxAge(seconds: number, environment?: Environment): void {

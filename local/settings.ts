@@ -85,9 +85,10 @@ export function readLocalSettings(given: Environment) {
     { environment: given, parsers: { modelName: checkModel, embeddingModel: checkEmbeddingModel } },
   )
   const { host, port, devToken, publicUrl, executionRetentionDays, powertoolsLogLevel } = values
-  if (values.eventBus && (executionRetentionDays ?? MIN_RETENTION_DAYS) < MIN_RETENTION_DAYS)
+  const delivered = values.eventBus ? 'EVENT_BUS' : values.otelExporterOtlpEndpoint ? OTLP_ENDPOINT : null
+  if (delivered && (executionRetentionDays ?? MIN_RETENTION_DAYS) < MIN_RETENTION_DAYS)
     throw new Error(
-      `EVENT_BUS requires EXECUTION_RETENTION_DAYS to be at least ${MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
+      `${delivered} requires EXECUTION_RETENTION_DAYS to be at least ${MIN_RETENTION_DAYS}, or unset: deliveries are retried for three days.`,
     )
   const missing = findMissingSetting(values, variableOf)
   if (missing) throw new Error(`Invalid settings: ${missing}`)
@@ -96,6 +97,7 @@ export function readLocalSettings(given: Environment) {
     [variableOf('leaseSeconds')]: String(values.leaseSeconds),
     [variableOf('powertoolsLogLevel')]: powertoolsLogLevel,
     ...(publicUrl && { [variableOf('publicUrl')]: parsePublicUrl(publicUrl) }),
+    ...toTraceSettings(values),
   }
   const environment = { ...given, ...defaults }
   return {
@@ -107,6 +109,22 @@ export function readLocalSettings(given: Environment) {
     logLevel: powertoolsLogLevel as Parameters<typeof logger.setLogLevel>[0],
     warnings: [...findWarnings(host, devToken), ...findUnusableEndpoints(environment)],
     defaults,
+  }
+}
+
+const OTLP_ENDPOINT = variableOf('otelExporterOtlpEndpoint')
+
+/** The settings of traces, as the functions read them, by the variables of the OpenTelemetry SDKs. */
+function toTraceSettings(values: ValuesOf<LocalSettings>): Environment {
+  const { otelExporterOtlpEndpoint: endpoint, otelExporterOtlpHeaders: headers } = values
+  const percent = Math.ceil(Number(values.otelTracesSamplerArg ?? 1) * 100)
+  if (!endpoint || percent === 0) return {}
+  return {
+    [variableOf('otlpEndpoint')]: endpoint,
+    [variableOf('otlpProtocol')]: values.otelExporterOtlpProtocol,
+    [variableOf('otlpSamplePercent')]: String(percent),
+    // Secrets are variables here.
+    ...(headers && { [variableOf('otlpHeaders')]: variableOf('otelExporterOtlpHeaders') }),
   }
 }
 

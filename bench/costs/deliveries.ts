@@ -19,12 +19,13 @@ const RUNS = 4
 const STORED_STEP = 40
 
 /** `isPlain`: a store without an outbox. */
-type Destinations = { webhooks?: number; hasEventBus?: boolean; isPlain?: boolean }
+type Destinations = { webhooks?: number; hasEventBus?: boolean; hasTraces?: boolean; isPlain?: boolean }
 
 const DESTINATIONS: Record<string, Destinations> = {
   'one webhook': { webhooks: 1 },
   'two webhooks': { webhooks: 2 },
   'event bus': { hasEventBus: true },
+  traces: { hasTraces: true },
 }
 
 /** What destinations add to a million runs. */
@@ -52,13 +53,19 @@ export async function deliveryRows(dynamodb: string): Promise<Row[]> {
 type Measured = Awaited<ReturnType<typeof measureRuns>>
 
 /** What a run with these destinations uses more than one in a store without an outbox. */
-const addedBy = ({ webhooks = 0, hasEventBus }: Destinations, reported: Measured, plain: Measured) => ({
+const addedBy = (
+  { webhooks = 0, hasEventBus, hasTraces }: Destinations,
+  reported: Measured,
+  plain: Measured,
+) => ({
   writeUnits: reported.writeUnits - plain.writeUnits,
   readUnits: reported.readUnits - plain.readUnits,
   storedBytes: Math.round((reported.storedBytes - plain.storedBytes) / STORED_STEP) * STORED_STEP,
   messages: reported.messages,
-  waitMs: webhooks > 0 ? RECEIVER_MS : 0,
-  sentBytes: webhooks * (reported.eventBytes + REQUEST_BYTES),
+  waitMs: webhooks > 0 || hasTraces ? RECEIVER_MS : 0,
+  // A trace is read from the journal, by one more request.
+  roundTrips: DELIVER.roundTrips + (hasTraces ? 1 : 0),
+  sentBytes: (hasTraces ? 1 : webhooks) * (reported.eventBytes + REQUEST_BYTES),
   busBytes: hasEventBus ? reported.eventBytes : 0,
 })
 
@@ -96,9 +103,9 @@ async function measureRuns(dynamodb: string, options: Destinations, payloadBytes
 
 /** US dollars for one run, in an invocation of its own. A message is sent, received and deleted. */
 function deliveryPrice(delivery: ReturnType<typeof addedBy>): number {
-  const { writeUnits, readUnits, messages, waitMs, sentBytes, busBytes } = delivery
+  const { writeUnits, readUnits, messages, waitMs, roundTrips, sentBytes, busBytes } = delivery
   const usage = addUsage(
-    toUsage([{ ...DELIVER, waitMs }], ALONE),
+    toUsage([{ ...DELIVER, waitMs, roundTrips }], ALONE),
     // The function that ends the run also sends the message.
     toUsage([{ ...ACCEPT, roundTrips: ACCEPT.roundTrips + 1 }], ALONE),
     scaleUsage(toUsage([ACCEPT], ALONE), -1),

@@ -1,5 +1,6 @@
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
+import type { DeltaEvent } from '../../lib/core/step.ts'
 import { type EventSourceOptions, followEvents } from '../api/follow-events.ts'
 import { parseJsonText } from '../api/request.ts'
 
@@ -7,6 +8,8 @@ type FollowOptions = EventSourceOptions & {
   onSteps: (change: (steps: StepRecord[]) => StepRecord[]) => void
   /** What a suspended run waits for; null while a worker has it. */
   onWaiting?: (waits: ExecutionRecord['waitingFor']) => void
+  /** What the model is writing, so far; empty when its step is there, or when it is void. */
+  onLive: (text: string) => void
 }
 
 /**
@@ -14,10 +17,40 @@ type FollowOptions = EventSourceOptions & {
  * @returns the record of the last event
  * @throws as `followEvents` does
  */
-export const followRun = ({ onSteps, onWaiting, ...source }: FollowOptions): Promise<ExecutionRecord> =>
-  followEvents(source, ({ event, data }) => {
+export function followRun({
+  onSteps,
+  onWaiting,
+  onLive,
+  ...source
+}: FollowOptions): Promise<ExecutionRecord> {
+  const written = new Map<string, string>()
+  const show = () => onLive([...written.values()].join('\n'))
+  const clear = () => {
+    if (written.size === 0) return
+    written.clear()
+    show()
+  }
+  /** Each stream begins with the response so far. */
+  const open: typeof source.open = (...after) => {
+    clear()
+    return source.open(...after)
+  }
+  return followEvents({ ...source, open }, ({ event, data }) => {
     switch (event) {
+      case 'delta': {
+        const delta = parseJsonText<DeltaEvent & { kind: 'delta' }>(data)
+        const call = 'toolCall' in delta ? delta.toolCall : null
+        const piece = call ? call.arguments : 'text' in delta ? delta.text : ''
+        const key = call?.id ?? ''
+        written.set(key, (written.get(key) ?? (call ? `${call.name}: ` : '')) + piece)
+        show()
+        return 'news'
+      }
+      case 'reset':
+        clear()
+        return 'news'
       case 'step': {
+        clear()
         const step = parseJsonText<StepRecord>(data)
         onWaiting?.(null)
         onSteps((steps) => mergeStep(steps, step))
@@ -33,11 +66,13 @@ export const followRun = ({ onSteps, onWaiting, ...source }: FollowOptions): Pro
         onWaiting?.(parseJsonText<Pick<ExecutionRecord, 'waitingFor'>>(data).waitingFor)
         return 'nothing'
       case 'done':
+        clear()
         return { end: parseJsonText<ExecutionRecord>(data) }
       default:
         return 'nothing'
     }
   })
+}
 
 /** The data of a `tool` event: a call of a step, a wait that has ended, or a step that was attempted. */
 type CallEvent = (

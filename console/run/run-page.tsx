@@ -29,7 +29,7 @@ type Props = { executionId: string; query: URLSearchParams }
 
 /** One execution: what happened in it, and the detail of each part. The chosen item of the trace is in the URL. */
 export function RunPage({ executionId, query }: Props) {
-  const { run: stored, steps, hasAllSteps, isReconnecting, ...actions } = useRun(executionId)
+  const { run: stored, steps, hasAllSteps, isReconnecting, live, ...actions } = useRun(executionId)
   const data = useMemo(() => stored && withProgress(stored, steps), [stored, steps])
   const [isDeleted, setIsDeleted] = useState(false)
   if (isDeleted) return <DeletedRun executionId={executionId} />
@@ -70,7 +70,7 @@ export function RunPage({ executionId, query }: Props) {
             </p>
           )}
           <TracePanel
-            {...{ run, steps }}
+            {...{ run, steps, live }}
             hasAllSteps={hasAllSteps || actions.error !== null}
             selectedId={query.get('step')}
             onSelect={select}

@@ -14,9 +14,18 @@ type RunState = {
   error: ApiError | null
   /** The stream of events is lost and will be opened again. */
   isReconnecting: boolean
+  /** What the model is writing. */
+  live: string
 }
 
-const NOTHING: RunState = { run: null, steps: [], hasAllSteps: false, error: null, isReconnecting: false }
+const NOTHING: RunState = {
+  run: null,
+  steps: [],
+  hasAllSteps: false,
+  error: null,
+  isReconnecting: false,
+  live: '',
+}
 
 /** An execution and its steps. While it is in progress, they arrive as they happen. */
 export function useRun(executionId: string) {
@@ -90,6 +99,7 @@ async function load(executionId: string, signal: AbortSignal, update: Update): P
       onSteps: (change) => update(({ steps }) => ({ steps: change(steps) })),
       onWaiting: (waitingFor) => update(({ run }) => ({ run: run && withWaits(run, waitingFor) })),
       onReconnecting: (isReconnecting) => update({ isReconnecting }),
+      onLive: (live) => update({ live }),
     })
     // The last event has the record as it is in lists; this one has the adapted input too.
     update({ run: await requestRun(executionId, signal), hasAllSteps: true })
@@ -124,7 +134,7 @@ async function loadSteps({ executionId, first, signal, update }: StepsRequest): 
 /** The events of a run after a step. @param path of the run */
 export async function openEvents(path: string, lastStep: string, signal: AbortSignal) {
   const headers: Record<string, string> = lastStep ? { 'Last-Event-ID': lastStep } : {}
-  const query = { maxValueBytes: MAX_VALUE_BYTES }
+  const query = { maxValueBytes: MAX_VALUE_BYTES, deltas: true }
   const { events } = await requestEvents(`${path}/events`, { query, headers, signal })
   return events
 }

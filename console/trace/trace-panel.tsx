@@ -16,6 +16,8 @@ type Props = {
   steps: StepRecord[]
   /** False while further ones are being loaded. */
   hasAllSteps: boolean
+  /** What the model is writing. */
+  live: string
   /** The item that is chosen; without an `onSelect`, the panel remembers it. */
   selectedId?: string | null
   onSelect?: (id: string) => void
@@ -25,8 +27,11 @@ type Props = {
   onLoadStep?: ((number: number) => Promise<void>) | undefined
 }
 
+/** Characters: the end of a longer text is shown while the model is writing. */
+const MAX_LIVE = 20_000
+
 /** What happened in a run: a tree of its steps, calls, attempts and waits, and the detail of the chosen one. */
-export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...chosen }: Props) {
+export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep, ...chosen }: Props) {
   const [localId, setLocalId] = useState(RUN_ID)
   const selectedId = chosen.selectedId === undefined ? localId : (chosen.selectedId ?? RUN_ID)
   const trace = useMemo(() => toTrace(run, steps), [run, steps])
@@ -145,6 +150,13 @@ export function TracePanel({ run, steps, hasAllSteps, children, onLoadStep, ...c
         tabIndex={-1}
         aria-label={selected ? detailName(selected) : 'Detail'}
       >
+        {live !== '' && (
+          <section aria-label="What the model is writing">
+            <pre>
+              <VisibleText text={live.slice(-MAX_LIVE)} />
+            </pre>
+          </section>
+        )}
         {selectedId === RUN_ID ? (
           children
         ) : selected ? (

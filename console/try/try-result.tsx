@@ -92,6 +92,7 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
           <TracePanel
             run={run ?? { ...UNFINISHED, createdAt: startedAt, startedAt }}
             steps={steps}
+            live={last.live}
             hasAllSteps
           >
             <p class="muted">Choose a step to see its text, calls and results.</p>

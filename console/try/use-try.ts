@@ -23,6 +23,8 @@ export type Try = {
   /** Why it was not accepted, could not be followed or could not be cancelled. */
   error: ApiError | null
   isReconnecting: boolean
+  /** What the model is writing. */
+  live: string
   isCancelling: boolean
 }
 
@@ -70,6 +72,7 @@ const NEW_TRY: Try = {
   run: null,
   error: null,
   isReconnecting: false,
+  live: '',
   isCancelling: false,
 }
 
@@ -91,6 +94,7 @@ async function runAgent(request: TryRequest, signal: AbortSignal, update: Update
     signal,
     onSteps: (change) => update(({ steps }) => ({ steps: change(steps) })),
     onReconnecting: (isReconnecting) => update(() => ({ isReconnecting })),
+    onLive: (live) => update(() => ({ live })),
   })
 }
 
@@ -100,7 +104,7 @@ async function send({ agent, parameters, body }: TryRequest, signal: AbortSignal
   const post = () =>
     requestEvents(`/v1/agents/${encodeURIComponent(agent)}/executions`, {
       method: 'POST',
-      query: parameters,
+      query: { ...parameters, deltas: true },
       body,
       headers: { 'Idempotency-Key': key },
       signal,

@@ -28,6 +28,10 @@ export const usesModels = (
   { embeddingModel }: Pick<ServiceSettings, 'embeddingModel'>,
 ): boolean => AGENT_FUNCTIONS.includes(name) || (name === 'give-feedback' && embeddingModel !== null)
 
+/** Whether the function reads the secret with the headers of the requests that send traces. */
+const readsTraceHeaders = (name: FunctionName, { otlpHeaders }: Pick<ServiceSettings, 'otlpHeaders'>) =>
+  name === 'deliver-events' && otlpHeaders !== null
+
 /** The functions that `readBy` means in the table of settings. */
 const READERS: Record<Reader, (name: FunctionName, settings: ServiceSettings) => boolean> = {
   all: () => true,
@@ -49,6 +53,7 @@ const READERS: Record<Reader, (name: FunctionName, settings: ServiceSettings) =>
   'sign-in': (name, { oidcClientId }) => oidcClientId !== null && name === 'serve-console',
   // Runs are started by requests, lines of batches and firings of schedules.
   starts: (name) => [...AGENT_FUNCTIONS, 'manage-schedules', 'rerun-execution'].includes(name),
+  traces: (name) => name === 'deliver-events',
   streams: (name) => operationsWith(name).some(({ streams }) => streams),
   webhooks: (name) => SECRET_FUNCTIONS.includes(name),
 }
@@ -126,8 +131,10 @@ export function createEnvironment(
       [variables.MODEL_QUEUE_URL]: queues.modelQueue.queueUrl,
     }),
     ...(GRANTS[name].deliveryQueue && { [variables.DELIVERY_QUEUE_URL]: queues.deliveryQueue.queueUrl }),
-    ...(usesModels(name, settings) && {
+    ...((usesModels(name, settings) || readsTraceHeaders(name, settings)) && {
       [variables.SECRETS_PREFIX]: getSecretsPath(settings),
+    }),
+    ...(usesModels(name, settings) && {
       // The names of the parameters with API keys. Functions read the values at run time.
       ...Object.fromEntries(
         STACK_KEYS.map(({ setting, variable }) => [variable, settings[setting]]).filter(([, name]) => name),

@@ -42,6 +42,7 @@ import {
   grantEmbeddings,
   grantEventBus,
   grantNetworkInterfaces,
+  grantTraceHeaders,
 } from './grants.ts'
 import { createRunnerInstances, INSTANCES, toInstanceConcurrency } from './runner-instances.ts'
 import { createVpcConfig } from './vpc.ts'
@@ -109,6 +110,7 @@ function createFunction(
   if (usesModels(name, settings)) grantEmbeddings(role, settings)
   if (name === 'deliver-events' && settings.eventBus) grantEventBus(role, settings.eventBus)
   if (name === 'sweep-executions' && settings.accountConcurrency === null) grantAccountSettings(role)
+  if (name === 'deliver-events' && settings.otlpHeaders) grantTraceHeaders(role, settings)
   const lambda = new Lambda(scope, 'Function', {
     description: getDescription(name),
     runtime: Runtime.NODEJS_24_X,

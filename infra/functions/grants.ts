@@ -6,6 +6,7 @@ import {
   AGENT_PREFIX,
   AUDIT_PREFIX,
   DESTINATIONS_PREFIX,
+  EXECUTION_PREFIX,
   LIMITS_PREFIX,
   MCP_AUDIT_PREFIX,
   ORGANIZATION_PREFIX,
@@ -181,13 +182,14 @@ export const GRANTS: Record<FunctionName, Grant> = {
 export const SECRET_FUNCTIONS: FunctionName[] = ['deliver-events', 'manage-webhooks']
 
 /**
- * The prefix of the partition keys of items that a function may update without `UpdateItem` in its grant: the
- * authorizer records the use of a token, and every function that requires a token counts the requests of those with a
- * rate.
+ * The prefixes of the partition keys of items that a function may update without `UpdateItem` in its grant: the
+ * authorizer records the use of a token, every function that requires a token counts the requests of those with a rate,
+ * and event streams tell the worker of a run that somebody watches.
  */
-export function getUpdatedPrefix(name: FunctionName): string | null {
-  if (name === 'authorize-request') return TOKEN_PREFIX
-  return operationsOf(name).some((each) => !getOperation(each).public) ? RATE_PREFIX : null
+export function getUpdatedPrefixes(name: FunctionName): string[] {
+  if (name === 'authorize-request') return [TOKEN_PREFIX]
+  if (operationsOf(name).every((each) => getOperation(each).public)) return []
+  return name === 'stream-events' ? [RATE_PREFIX, EXECUTION_PREFIX] : [RATE_PREFIX]
 }
 
 /**
@@ -229,23 +231,25 @@ function addStatement(role: Role, service: string, statement: PolicyStatementPro
     role.addToPolicy(new PolicyStatement({ ...statement, actions }))
 }
 
-/** Allows only the actions of the grant on table, indexes and queues, and what `getUpdatedPrefix` says. */
+/** Allows only the actions of the grant on table, indexes and queues, and what `getUpdatedPrefixes` says. */
 export function applyGrant(
   role: Role,
   name: FunctionName,
   { table: { tableArn }, queues }: { table: ITable; queues: Queues },
 ): void {
   const { table: tableActions, indexes = [], queue: queueActions = [], deliveryQueue = [] } = GRANTS[name]
-  const allow = (actions: readonly Grant['table'][number][], prefix: string | null) =>
+  const allow = (actions: readonly Grant['table'][number][], prefixes: string[]) =>
     addStatement(role, 'dynamodb', {
-      actions: prefix === null ? [] : actions.filter((action) => !tableActions.includes(action)),
+      actions: prefixes.length === 0 ? [] : actions.filter((action) => !tableActions.includes(action)),
       resources: [tableArn],
       // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] } },
+      conditions: {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes.map((each) => `${each}*`) },
+      },
     })
-  allow(['UpdateItem'], getUpdatedPrefix(name))
+  allow(['UpdateItem'], getUpdatedPrefixes(name))
   const auditPrefix = getAuditPrefix(name)
-  allow(AUDIT_WRITES, auditPrefix)
+  allow(AUDIT_WRITES, auditPrefix === null ? [] : [auditPrefix])
   addStatement(role, 'dynamodb', { actions: tableActions, resources: [tableArn] })
   addStatement(role, 'dynamodb', {
     actions: ['Query'],
@@ -367,6 +371,15 @@ export function grantEventBus(role: Role, eventBus: string): void {
 /** Allows to read the quota of the account. The action supports no resource-level permissions. */
 export const grantAccountSettings = (role: Role): void =>
   addStatement(role, 'lambda', { actions: ['GetAccountSettings'], resources: ['*'] })
+
+/** Allows to read the secret with the headers of the requests that send traces. */
+export function grantTraceHeaders(role: Role, settings: Pick<ServiceSettings, 'name' | 'otlpHeaders'>): void {
+  const { allow, own } = permissionsOf(role)
+  const path = `${getSecretsPath(settings)}/${settings.otlpHeaders}`
+  allow('ssm', 'GetParameter', [`${own}:parameter/${path.replace(/^\//, '')}`])
+  // Secrets Manager adds six characters to the name.
+  allow('secretsmanager', 'GetSecretValue', [`${own}:secret:${path}-??????`])
+}
 
 /** Allows to read API keys of providers and secrets. */
 function grantSecrets(role: Role, settings: Pick<ServiceSettings, 'name' | KeySetting>): void {

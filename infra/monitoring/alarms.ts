@@ -11,7 +11,7 @@ import {
 import type { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Construct } from 'constructs'
-import { ENQUEUE_FAILURES } from '../../lib/metrics.ts'
+import { ENQUEUE_FAILURES, LOST_TRACES } from '../../lib/metrics.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions, ServiceFunction } from '../functions/functions.ts'
 import type { Queues } from '../storage.ts'
@@ -38,6 +38,8 @@ export type MonitoredResources = {
   table: ITable
   functions: Functions
   modelRunner: ServiceFunction
+  /** Whether traces are sent. */
+  hasTraces: boolean
 } & Queues
 
 /** Its name is the heading of its runbook entry in `docs/operations.md`. */
@@ -98,6 +100,7 @@ function listAlarms({
   table,
   functions,
   modelRunner,
+  hasTraces,
   ...queues
 }: MonitoredResources): AlarmDefinition[] {
   const metrics = serviceMetrics(name)
@@ -200,6 +203,15 @@ function listAlarms({
       threshold: 900,
       evaluationPeriods: 3,
     },
+    ...(hasTraces
+      ? [
+          {
+            name: 'LostTraces',
+            description: 'Traces were rejected by their receiver, or could not be sent within 72 hours.',
+            metric: countMetric(LOST_TRACES),
+          },
+        ]
+      : []),
     {
       name: 'ExecutionErrorRate',
       description: (percent) => `More than ${percent} % of executions end in ERROR.`,

@@ -8,13 +8,17 @@ import { createMetricFilters } from './metric-filters.ts'
 
 /** Creates what the setting `monitoring` adds to a service. */
 export function createMonitoring(
-  service: Construct & MonitoredResources,
-  { accessLog, alarmSubscriptions }: { accessLog: ILogGroup; alarmSubscriptions: string | null },
+  service: Construct & Omit<MonitoredResources, 'hasTraces'>,
+  {
+    accessLog,
+    alarmSubscriptions,
+    hasTraces,
+  }: { accessLog: ILogGroup; alarmSubscriptions: string | null; hasTraces: boolean },
 ): Alarms & { topic: Topic } {
   const { name, api, table, functions, modelRunner, queue, modelQueue, deadLetterQueue, deliveryQueue } =
     service
   const queues = { queue, modelQueue, deadLetterQueue, deliveryQueue }
-  const resources = { name, api, table, functions, modelRunner, ...queues }
+  const resources = { name, api, table, functions, modelRunner, hasTraces, ...queues }
   createMetricFilters(service, { name, accessLog, functions, modelRunner })
   const { topic, actions } = createAlarmTopic(service, alarmSubscriptions)
   const alarms = createAlarms(service, { ...resources, actions })

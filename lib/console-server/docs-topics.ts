@@ -20,7 +20,7 @@ export const TOPICS: [topic: string, pages: string[]][] = [
   ['Release agents', ['releases']],
   ['Serve customers', ['tenants', 'limits']],
   ['Deploy', ['deploy', 'settings', 'identity']],
-  ['Operate', ['operations', 'recovery', 'costs', 'proof']],
+  ['Operate', ['operations', 'traces', 'recovery', 'costs', 'proof']],
   ['How it works', ['architecture']],
 ]
 

@@ -12,8 +12,8 @@ export const CLIENT_CONTRACT = 'clients/typescript/src/contract.ts'
 type ParametersType = { name: string; operation: OperationName; without: string[] }
 
 const PARAMETERS: ParametersType[] = [
-  { name: 'RunParameters', operation: 'run-agent', without: ['execMode'] },
-  { name: 'BatchParameters', operation: 'start-batch', without: ['execMode'] },
+  { name: 'RunParameters', operation: 'run-agent', without: ['execMode', 'deltas'] },
+  { name: 'BatchParameters', operation: 'start-batch', without: ['execMode', 'deltas'] },
   { name: 'BatchFilters', operation: 'list-batches', without: ['limit', 'cursor'] },
   { name: 'TrialFilters', operation: 'list-trials', without: ['limit', 'cursor'] },
   { name: 'TrialItemFilters', operation: 'list-trial-items', without: ['limit', 'cursor'] },

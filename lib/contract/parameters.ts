@@ -50,6 +50,12 @@ function idOf(what: string, description: string) {
   return describe(z.optional(text), description, { format: 'uuid' })
 }
 
+const deltas = () =>
+  describe(
+    flag(),
+    'Also send what models are writing, as events `delta` (pieces of text, or of the arguments of a tool call) and `reset` (the deltas of a try are void). An event `step` supersedes the deltas of its number. Only with `Accept: text/event-stream`. A reader that has not started the run gets them once a second, from the next heartbeat of its worker on.',
+  )
+
 const time = (description: string) => describe(dateTime(), description, { format: 'date-time' })
 
 export const runParameters = /* @__PURE__ */ parameters(() => ({
@@ -90,6 +96,7 @@ export const runParameters = /* @__PURE__ */ parameters(() => ({
     { minLength: 1 },
   ),
   webhookUrl: webhookUrl('the events of the execution are'),
+  deltas: deltas(),
 }))
 
 const idempotencyKey = () =>
@@ -101,10 +108,18 @@ const idempotencyKey = () =>
     ),
   )
 
-export const runHeaders = /* @__PURE__ */ parameters(() => ({
+export const idempotencyHeaders = /* @__PURE__ */ parameters(() => ({
   'Idempotency-Key': describe(
     idempotencyKey(),
     'A unique value, chosen by the client. For 24 hours, requests with the same key and body lead to the same execution.',
+  ),
+}))
+
+export const runHeaders = /* @__PURE__ */ parameters(() => ({
+  ...idempotencyHeaders.shape,
+  traceparent: describe(
+    z.optional(z.string()),
+    'The W3C trace context of the caller, which becomes the parent of the run. A malformed one is ignored.',
   ),
 }))
 
@@ -114,6 +129,10 @@ export const batchParameters = /* @__PURE__ */ parameters(() => ({
     z.optional(
       z.never({ error: 'is not accepted: the lines of a batch are always executed asynchronously' }),
     ),
+    'Not accepted.',
+  ),
+  deltas: describe(
+    z.optional(z.never({ error: 'is not accepted: the events of a batch have no deltas' })),
     'Not accepted.',
   ),
   maxBatchCostUsd: describe(
@@ -327,7 +346,10 @@ export const stepPageParameters = /* @__PURE__ */ parameters(() => ({
   maxValueBytes: maxValueBytes(),
 }))
 
-export const eventParameters = /* @__PURE__ */ parameters(() => ({ maxValueBytes: maxValueBytes() }))
+export const eventParameters = /* @__PURE__ */ parameters(() => ({
+  maxValueBytes: maxValueBytes(),
+  deltas: deltas(),
+}))
 
 export const waitHeaders = /* @__PURE__ */ parameters(() => ({
   Prefer: describe(
@@ -386,6 +408,7 @@ export const parameterSchemas = {
   executionParameters,
   usageParameters,
   eventHeaders,
+  idempotencyHeaders,
   runHeaders,
   signalHeaders,
   waitHeaders,

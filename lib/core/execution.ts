@@ -106,6 +106,8 @@ export type Execution = {
   isDraft: boolean
   /** Where its events go, beside the webhooks of the organization; null without one. */
   webhookUrl: string | null
+  /** The trace that it belongs to, as `toTraceparent` returns it; null if its trace begins with it. */
+  traceparent: string | null
   /** The chain of agents that led to this call, outermost first. */
   callers: string[]
   /** Whether its worker may run others at the same time. */
@@ -153,6 +155,8 @@ export type Execution = {
   waitedMs: number
   /** For how long workers have run it, in milliseconds, as of the last write of the one that has the lease. */
   workedMs: number
+  /** Until when readers in other processes follow its responses, in milliseconds since the epoch; null: none has. */
+  watchedUntil: number | null
   /** Waits of which destinations may not have been told yet. */
   pendingEvents: PendingEvent[]
   /** By which its callback URLs are made; null until the first one is. No answer contains it. */
@@ -250,6 +254,8 @@ export type NewExecution = Pick<
       | 'replay'
       | 'selectedBy'
       | 'learnedFrom'
+      | 'traceparent'
+      | 'watchedUntil'
     >
   > & {
     now: number
@@ -281,6 +287,8 @@ export function newExecution(params: NewExecution): Execution {
     replay: null,
     selectedBy: 'CURRENT',
     learnedFrom: null,
+    traceparent: null,
+    watchedUntil: null,
     ...given,
     ...(given.replay?.isTrial && { cache: null }),
     source: parent ? 'AGENT' : sourceOf(given),

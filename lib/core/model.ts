@@ -95,6 +95,11 @@ export const isTextMode = (mode: AnswerMode | undefined): boolean => mode === 's
 /** A file of an input; `path` is a JSON Pointer into it. */
 export type InputFile = Media & { path: string }
 
+/** A piece of a response that has just arrived: of its text, or of the arguments of one of its calls. */
+export type ResponsePart =
+  | { text: string }
+  | { toolCall: { id: string; name: string /** A piece of JSON. */; arguments: string } }
+
 export type ModelRequest = {
   instructions: string
   /** The history: results of `userMessage`, `ModelResponse.messages` and `toolMessage`. */
@@ -106,6 +111,8 @@ export type ModelRequest = {
   truncatedAfter?: number
   /** What the budget of the run allows; the output limit is not higher. */
   maxOutputTokens?: number
+  /** Called with each piece, while the response arrives. Must not throw. */
+  onPart?: (part: ResponsePart) => void
   signal: AbortSignal
 }
 

@@ -86,11 +86,14 @@ export const DEFAULT_WEBHOOK = 'default'
 /** The event bus of the deployment. */
 export const EVENT_BUS = 'event-bus'
 
+/** The receiver of the traces of the deployment. */
+export const TRACES = 'traces'
+
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED'
 
 /** One event for one destination. */
 export type Delivery = SubjectEvent & {
-  /** The id of a webhook, `DEFAULT_WEBHOOK` or `EVENT_BUS`. */
+  /** The id of a webhook, `DEFAULT_WEBHOOK`, `EVENT_BUS` or `TRACES`. */
   destinationId: string
   status: DeliveryStatus
   attempts: number
@@ -106,7 +109,7 @@ export type Delivery = SubjectEvent & {
   error: string | null
 }
 
-/** The result of one attempt. `isGone`: the receiver wants no more deliveries. */
+/** The result of one attempt. `isGone`: another one would be in vain. */
 export type DeliveryResult = {
   ok: boolean
   responseStatus: number | null

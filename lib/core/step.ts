@@ -1,7 +1,7 @@
 import type { Budget } from './budget.ts'
 import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './execution.ts'
 import type { Json } from './json/json.ts'
-import type { ModelStopReason, RequestKey, ToolCall, ToolResult } from './model.ts'
+import type { ModelStopReason, RequestKey, ResponsePart, ToolCall, ToolResult } from './model.ts'
 import type { Page, PageRequest } from './ports/system.ts'
 import type { CallApproval, Suspension, Wait, WaitRequest } from './wait.ts'
 
@@ -127,8 +127,36 @@ export interface StepStore {
     organizationId: string
     id: string
     end: JournalEnd
-  }): Promise<{ status: ExecutionStatus | null; suspension: Suspension | null; hasMore: boolean }>
+    /** Also what its worker has kept of the present response, and until when readers follow it. */
+    withResponse?: boolean
+  }): Promise<{
+    status: ExecutionStatus | null
+    suspension: Suspension | null
+    hasMore: boolean
+    live?: { response: ResponseSoFar | null; watchedUntil: number }
+  }>
+  /**
+   * Keeps the present response for readers in other processes, instead of what was kept before; not if it is too large.
+   * It expires `keptMs` after this.
+   */
+  keepResponse(params: { executionId: string; response: ResponseSoFar; keptMs: number }): Promise<void>
 }
+
+/** The response that a model is writing, so far. Without a call, a part is of its text. `isVoid`: it has failed. */
+export type ResponseSoFar = {
+  step: number
+  try: number
+  isVoid: boolean
+  parts: { call: { id: string; name: string } | null; text: string }[]
+}
+
+/**
+ * A piece of the response that a model is writing. `try` numbers the responses that were begun for the step; `reset`
+ * makes the deltas of one void, and a step those of its number.
+ */
+export type DeltaEvent =
+  | ({ kind: 'delta'; step: number; try: number } & ResponsePart)
+  | { kind: 'reset'; step: number; try: number }
 
 /** What happens in an execution, as its readers see it. */
 export type ExecutionEvent =
@@ -138,6 +166,7 @@ export type ExecutionEvent =
   /** The result of a call of the step. */
   | { kind: 'tool'; recorded: RecordedStep; callId: string }
   | { kind: 'done'; execution: Execution }
+  | DeltaEvent
   /** The execution is suspended. The last event. */
   | { kind: 'waiting'; id: string; waits: Wait[] }
   /** Nothing has happened for a while. */

@@ -80,6 +80,12 @@ export function renew({ progress, isEarlier, workedMs, ...changed }: Renewal): T
   return { guard: { owner: changed.lease.owner }, set }
 }
 
+/** Readers in other processes follow the responses of the run. Disturbs no worker. */
+export const watch = (organizationId: string, until: number): Transition => ({
+  guard: { organizationId },
+  set: { watchedUntil: until },
+})
+
 const PROGRESSED = { attemptsSinceProgress: 0, outages: 0 } satisfies Changes
 
 /** What a worker leaves to the next one. */

@@ -1,5 +1,5 @@
 import { firstIdAt } from '../core/ids.ts'
-import { type Delivery, EVENT_BUS } from '../core/notification.ts'
+import { type Delivery, EVENT_BUS, TRACES } from '../core/notification.ts'
 import type { DeliveryStore, OutboxEntry } from '../core/ports/notifications.ts'
 import {
   DELIVERY_PREFIX,
@@ -153,8 +153,8 @@ function toItem(delivery: Delivery, dueAt: number | null): Item {
     // The previous release reads it.
     ...(kind === 'execution' && { executionId: id }),
     ...Object.fromEntries([...PLAIN, ...NULLABLE].map((name) => [name, delivery[name] ?? undefined])),
-    // The deliveries to the event bus have no list: it belongs to no organization.
-    ...(destinationId !== EVENT_BUS && {
+    // The deliveries to the event bus and of traces have no list: these belong to no organization.
+    ...(![EVENT_BUS, TRACES].includes(destinationId) && {
       ownerShard: deliveriesShard(organizationId, destinationId, shardOf(id, LIST_SHARDS)),
       listOrder: `${orderOf(delivery)}#${String(revision).padStart(7, '0')}`,
     }),

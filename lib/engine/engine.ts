@@ -11,6 +11,7 @@ import type { LimitStore } from '../core/ports/usage.ts'
 import type { SignalStore } from '../core/ports/waits.ts'
 import type { Recording } from '../core/recording.ts'
 import type { Step, StepStore } from '../core/step.ts'
+import { traceparentOf } from '../core/traceparent.ts'
 import type { Spending } from '../core/usage-limits.ts'
 import { type Environment, readSetting } from '../environment.ts'
 import type { openModel } from '../models/open-model.ts'
@@ -89,5 +90,9 @@ export const queuedOf = ({
   sharesWorker,
   ...(batch && { isLine: true }),
 })
+
+/** The trace context that a run sends: see `traceparentOf`. */
+export const traceparentFrom = ({ environment }: Engine, execution: Execution, key?: string): string =>
+  traceparentOf(execution, readSetting('otlpSamplePercent', environment), key)
 
 export const isoNow = (system: System): string => new Date(system.now()).toISOString()

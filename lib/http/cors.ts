@@ -14,6 +14,7 @@ export const ALLOWED_HEADERS = [
   'Idempotency-Key',
   'Last-Event-ID',
   'Prefer',
+  'traceparent',
   'MCP-Protocol-Version',
   'Mcp-Method',
   'Mcp-Name',

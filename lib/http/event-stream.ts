@@ -99,6 +99,12 @@ function formatEvent(event: ExecutionEvent, { access, maxValueBytes: maxBytes }:
           toSeenRecord(omitLargeValues(toExecutionRecord(event.execution), maxBytes), access, true),
         ),
       )
+    case 'delta':
+    case 'reset': {
+      // Without an id: a client that reconnects continues at the last step.
+      const { kind, ...data } = event
+      return formatServerEvent(kind, JSON.stringify(data))
+    }
     case 'waiting':
       return formatServerEvent(
         'waiting',

@@ -1,13 +1,14 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
 import { resolveTenant } from '../access/permissions.ts'
-import { runHeaders, runParameters } from '../contract/parameters.ts'
+import { idempotencyHeaders, runParameters } from '../contract/parameters.ts'
 import type { Access } from '../core/access.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'
 import { Forbidden, InputSchemaMismatch, InsufficientScope } from '../core/request-errors.ts'
 import { AgentNotFound, VersionNotFound, VersionRetired } from '../core/resource-errors.ts'
 import type { Step } from '../core/step.ts'
+import { liveResponseOf } from '../engine/checkpoints/live-response.ts'
 import type { SubmitEngine } from '../engine/submit/accept.ts'
 import { prepareRun, type RunRequest } from '../engine/submit/run-request.ts'
 import { startSync } from '../engine/submit/submit.ts'
@@ -28,8 +29,9 @@ const { tenantId, version } = runParameters.shape
 const callMeta = z.object({
   tenantId,
   version,
-  idempotencyKey: runHeaders.shape['Idempotency-Key'],
+  idempotencyKey: idempotencyHeaders.shape['Idempotency-Key'],
   useCache: z.optional(z.boolean({ error: 'must be true or false' })),
+  traceparent: z.optional(z.unknown()),
 })
 
 type CallMeta = z.output<typeof callMeta>
@@ -42,11 +44,11 @@ type CallMeta = z.output<typeof callMeta>
 export async function callAgent(engine: McpEngine, call: ToolCall): Promise<CallToolResult> {
   const { agents, system } = engine
   const { access, name, input } = call
-  const { idempotencyKey, ...meta } = parseCallMeta(call.meta)
+  const { idempotencyKey, traceparent = call.traceparent, ...meta } = parseCallMeta(call.meta)
   const overrides = { ...meta, tenantId: tenantOf(access, meta.tenantId), enforceInputSchema: true }
   try {
     const reference = { agents, system, access, idOrSlug: name }
-    const run = await prepareRun({ ...reference, body: input, overrides, idempotencyKey })
+    const run = await prepareRun({ ...reference, body: input, overrides, idempotencyKey, traceparent })
     const execution = await runForCall(engine, call, run)
     return call.mayGetTask && !isFinal(execution) ? toCreatedTask(engine, execution) : toRunResult(execution)
   } catch (error) {
@@ -85,14 +87,47 @@ function tenantOf(access: Access, tenantId: CallMeta['tenantId']): CallMeta['ten
   }
 }
 
+/** Between two notifications of a response that is being written. */
+const WRITING_MS = 1_000
+
+/**
+ * Reports how much of the present response is written.
+ * @param recorded the last step that was reported
+ * @returns what ends that
+ */
+function reportWriting(
+  executionId: string,
+  recorded: () => number,
+  onProgress: NonNullable<ToolCall['onProgress']>,
+): () => void {
+  let [step, count, last] = [0, 0, '']
+  const report = () => {
+    const live = liveResponseOf(executionId)
+    const part = live?.parts.at(-1)
+    if (!live || !part || live.step <= recorded()) return
+    const message = `Writes ${part.call?.name ?? 'text'}: ${part.text.length} characters`
+    if (message === last) return
+    count = live.step === step ? count + 1 : 1
+    step = live.step
+    last = message
+    // Less than the number of the step, and more each time.
+    onProgress(step - 1 + count / (count + 1), message)
+  }
+  const timer = setInterval(report, WRITING_MS)
+  return () => clearInterval(timer)
+}
+
 /** Reports the steps of the run as progress, and cancels it when the call is cancelled. */
 async function runForCall(
   engine: McpEngine,
   { access, source, onProgress, cancelled }: ToolCall,
   request: RunRequest,
 ): Promise<Execution> {
+  let recorded = 0
   const onStep: SubmitEngine['onStep'] = ({ parentExecutionId }, step) => {
-    if (parentExecutionId === null) onProgress?.(step.number, describeStep(step))
+    if (parentExecutionId !== null) return
+    recorded = step.number
+    onProgress?.(step.number, describeStep(step))
   }
   // Before the run is recorded: a client repeats a call that was refused.
   const { full, release } = await engine.openRequests.hold('run', access)
@@ -103,11 +138,13 @@ async function runForCall(
   const { execution, isNew, ended } = await started
   // The run of an earlier call with the same idempotency key is not this call's to cancel.
   if (!isNew) return ended.finally(release)
+  const stop = onProgress && reportWriting(execution.id, () => recorded, onProgress)
   const cancel = () => void cancelRecorded(engine, { access, source }, execution.id).catch(() => undefined)
   if (cancelled.aborted) cancel()
   cancelled.addEventListener('abort', cancel)
   return ended.finally(() => {
     cancelled.removeEventListener('abort', cancel)
+    stop?.()
     release()
   })
 }

@@ -41,6 +41,8 @@ type Params = {
   source: AuditSource
   /** Revision 2026-07-28: a closed connection cancels the request, and there are tasks. */
   isModern: boolean
+  /** Of the HTTP request. */
+  traceparent: string | undefined
   /** The params as they arrived: the SDK copies them, which changes numbers that a double cannot hold. */
   params: JsonObject
   /** Called with errors of the service itself. The client gets only their message. */
@@ -134,7 +136,7 @@ const toTaskError = (error: unknown, onServerError: Params['onServerError']): Pr
 
 /** @throws InvalidParams if the arguments are not an object */
 function toToolCall(
-  { access, source, isModern, params }: Params,
+  { access, source, isModern, params, traceparent }: Params,
   name: string,
   context: ServerContext,
 ): ToolCall {
@@ -148,6 +150,7 @@ function toToolCall(
     name,
     input,
     meta,
+    traceparent,
     mayGetTask: mayGetTask(context, access),
     cancelled: isModern ? mcpReq.signal : NEVER,
     onProgress:

@@ -57,6 +57,7 @@ export async function respondToMcp(given: Params): Promise<HttpResponse> {
         engine,
         access,
         source: sourceOf(event, 'MCP'),
+        traceparent: getHeader(event, 'traceparent'),
         isModern: era === 'modern',
         params,
         onServerError: (error) => reportServerError('serve-mcp', event, error),

@@ -21,6 +21,8 @@ export type ToolCall = {
   name: string
   input: JsonObject
   meta: Json | undefined
+  /** Of the HTTP request. One in `meta` has precedence. */
+  traceparent: string | undefined
   /** Sends a progress notification; absent if the client did not ask for them. */
   onProgress: ((progress: number, message: string) => void) | undefined
   /** Whether the answer may be a task, which the client then reads. */

@@ -33,6 +33,7 @@ import {
   TOKEN_TIMEOUTS,
   type TokenTimeouts,
 } from './responses/collect-stream.ts'
+import { convertParts } from './responses/convert-parts.ts'
 import { ResponseSize } from './responses/response-size.ts'
 import { streamingFetch } from './responses/streaming-fetch.ts'
 import {
@@ -107,7 +108,9 @@ export async function openModel(
       )
       const { stream } = await model.doStream(wire.options)
       hasBegun = true
-      const result = await collectStream(size.limit(stream), timeout, traits.stream, received)
+      const { onPart } = request
+      const show = onPart && convertParts(wire.decoderOf, onPart)
+      const result = await collectStream(size.limit(stream), timeout, traits.stream, received, show)
       return toResponse({ ...result, content: wire.decode(result.content) }, { provider, tools, estimate })
     } catch (thrown) {
       const error = findResponseError(thrown)

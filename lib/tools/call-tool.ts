@@ -82,7 +82,7 @@ export const isInterruption = (error: unknown): boolean =>
 async function callWithTimeout(
   tool: Tool,
   input: JsonObject,
-  { idempotencyKey, signal }: CallOptions,
+  { signal, ...options }: CallOptions,
 ): Promise<ToolResult> {
   const controller = new AbortController()
   const abandoned = Promise.withResolvers<never>()
@@ -98,7 +98,7 @@ async function callWithTimeout(
     setTimeout(() => abandoned.reject(timedOut), timeoutMs + MAX_SETTLE_MS),
   ]
   try {
-    const calling = tool.call(input, { idempotencyKey, signal: controller.signal })
+    const calling = tool.call(input, { ...options, signal: controller.signal })
     return await Promise.race([abandoned.promise, calling])
   } catch (error) {
     throw controller.signal.aborted && !isInterruption(error) ? controller.signal.reason : error

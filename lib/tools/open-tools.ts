@@ -13,6 +13,7 @@ import { type CallableTool, callTool, isInterruption, refusesCall, toCallable } 
 import type { ToolDocument, WebSearchDocument } from './document/tool-fields.ts'
 import type { EgressPolicy } from './egress/egress-policy.ts'
 import { limitResult } from './limit-result.ts'
+import type { SecretMask } from './secret-mask.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import {
   type CallOptions,
@@ -42,6 +43,8 @@ export type Tools = {
   /** Whether no tool would get the call. */
   refuses(call: ToolCall): boolean
   close(): Promise<void>
+  /** Masks the secrets that the tools have read. */
+  mask: SecretMask
 }
 
 /** The result of a call of a tool of the document, instead of the call. Null: it is made. */
@@ -54,6 +57,8 @@ export type ToolDeps = Agents & {
   lookup?: EgressPolicy['lookup']
   /** Stored declarations: these MCP tools connect to no server, and cannot be called. */
   served?: ServedDeclarations
+  /** The trace context that the partner of a call is told. */
+  traceparentOf?: (idempotencyKey: string) => string
   /** @throws an Interruption for a call that is neither recorded nor to be made */
   recorded?: RecordedResult
 }
@@ -91,8 +96,11 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     for (const tool of opened) {
       const declaration = { ...tool.declaration, ...(approval && { approval }) }
       const { name } = declaration
-      const call: Tool['call'] = async (input, options) =>
-        deps.recorded?.(document, options) ?? tool.call(input, options)
+      const call: Tool['call'] = async (input, options) => {
+        const traceparent = deps.traceparentOf?.(options.idempotencyKey)
+        const traced = traceparent === undefined ? options : { ...options, traceparent }
+        return deps.recorded?.(document, options) ?? tool.call(input, traced)
+      }
       if (!tools.has(name))
         tools.set(name, toCallable({ ...tool, declaration, call }, document.maxResultBytes))
     }
@@ -106,6 +114,7 @@ export async function openTools(documents: ToolDocument[], deps: ToolDeps): Prom
     ...(served.length > 0 && { served: Object.fromEntries(served) }),
     warnings: groups.flatMap(({ warnings = [] }) => warnings),
     close,
+    mask: secrets.texts,
     refuses: (call) => refusesCall(tools, call),
     async call(call, options) {
       return limitResult(await callTool(tools, call, options), secrets, tools.get(call.name)?.maxResultBytes)

@@ -7,8 +7,8 @@ import type { ApprovalRule } from '../core/wait.ts'
 import { toJsonSchema } from '../schema/field-map.ts'
 import type { ToolDocument } from './document/tool-fields.ts'
 
-/** `signal` aborts the call. */
-export type CallOptions = { idempotencyKey: string; signal: AbortSignal }
+/** `signal` aborts the call. `traceparent`: of its span; absent if the partner is told none. */
+export type CallOptions = { idempotencyKey: string; signal: AbortSignal; traceparent?: string }
 
 /** A tool that a model can call. */
 export type Tool = {

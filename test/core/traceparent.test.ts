@@ -1,8 +1,103 @@
-import { expect, it } from 'vitest'
-import { traceparentOf } from '../../lib/core/traceparent.ts'
+import { describe, expect, it } from 'vitest'
+import {
+  isTraceSampled,
+  spanIdOf,
+  toTraceparent,
+  traceContextOf,
+  traceparentOf,
+} from '../../lib/core/traceparent.ts'
 
-it('a run has the trace context that its id says, in the form of the W3C', () => {
-  expect(traceparentOf('01A2003a-d1f2-7169-a695-5ea4428d9251')).toBe(
-    '00-01a2003ad1f27169a6955ea4428d9251-a6955ea4428d9251-01',
-  )
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const SPAN = '00f067aa0ba902b7'
+const GIVEN = `00-${TRACE}-${SPAN}-01`
+const ID = '01A2003a-d1f2-7169-a695-5ea4428d9251'
+
+describe('toTraceparent', () => {
+  it.each([
+    ['as it is', GIVEN, GIVEN],
+    ['without other flags', `00-${TRACE}-${SPAN}-03`, GIVEN],
+    ['that is not sampled', `00-${TRACE}-${SPAN}-02`, `00-${TRACE}-${SPAN}-00`],
+    ['of a higher version', `cc-${TRACE}-${SPAN}-01`, GIVEN],
+    ['of a higher version with more fields', `cc-${TRACE}-${SPAN}-01-what-the-future-has`, GIVEN],
+  ])('accepts one %s', (_, given, expected) => {
+    expect(toTraceparent(given)).toBe(expected)
+  })
+
+  it.each([
+    undefined,
+    null,
+    7,
+    '',
+    'x',
+    `ff-${TRACE}-${SPAN}-01`,
+    `0-${TRACE}-${SPAN}-01`,
+    `00-${TRACE}-${SPAN}`,
+    `00-${TRACE}-${SPAN}-1`,
+    `00-${TRACE}-${SPAN}-01-more`,
+    `00-${TRACE}-${SPAN}-01-`,
+    `cc-${TRACE}-${SPAN}-01.more`,
+    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+    `00-${TRACE.slice(1)}-${SPAN}-01`,
+    `00-${TRACE}0-${SPAN}-01`,
+    `00-${'0'.repeat(32)}-${SPAN}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `00-${TRACE}-${SPAN}-zz`,
+    `${GIVEN},${GIVEN}`,
+    ` ${GIVEN}`,
+    `${GIVEN}\n`,
+  ])('ignores %j', (given) => {
+    expect(toTraceparent(given)).toBeNull()
+  })
+})
+
+describe('traceContextOf', () => {
+  it('derives from the id without a traceparent', () => {
+    expect(traceContextOf({ id: ID, traceparent: null })).toEqual({
+      traceId: '01a2003ad1f27169a6955ea4428d9251',
+      spanId: 'a6955ea4428d9251',
+      parentSpanId: null,
+      isSampled: null,
+    })
+  })
+
+  it('continues the trace of a traceparent, in the span of the run', () => {
+    expect(traceContextOf({ id: ID, traceparent: GIVEN })).toEqual({
+      traceId: TRACE,
+      spanId: 'a6955ea4428d9251',
+      parentSpanId: SPAN,
+      isSampled: true,
+    })
+  })
+})
+
+describe('traceparentOf', () => {
+  it('names the span of the run, or that of a call', () => {
+    const run = { id: ID, traceparent: null }
+    expect(traceparentOf(run, 100)).toBe('00-01a2003ad1f27169a6955ea4428d9251-a6955ea4428d9251-01')
+    expect(traceparentOf(run, 100, 'a')).toBe(`00-01a2003ad1f27169a6955ea4428d9251-${spanIdOf('a')}-01`)
+    expect(toTraceparent(traceparentOf(run, 100, 'a'))).toBe(traceparentOf(run, 100, 'a'))
+    expect(spanIdOf('a')).not.toBe(spanIdOf('b'))
+  })
+
+  it('hands on whether the trace is sampled', () => {
+    const given = { id: ID, traceparent: `00-${TRACE}-${SPAN}-00` }
+    expect(traceparentOf(given, 100)).toBe(`00-${TRACE}-a6955ea4428d9251-00`)
+  })
+})
+
+describe('isTraceSampled', () => {
+  const withEnd = (end: string) => ({ id: `01a2003a-d1f2-7169-a695-5ea4${end}`, traceparent: null })
+
+  it('samples by the random digits of the id', () => {
+    expect(isTraceSampled(withEnd('00000000'), 1)).toBe(true)
+    expect(isTraceSampled(withEnd('7fffffff'), 50)).toBe(true)
+    expect(isTraceSampled(withEnd('80000000'), 50)).toBe(false)
+    expect(isTraceSampled(withEnd('ffffffff'), 99)).toBe(false)
+    expect(isTraceSampled(withEnd('ffffffff'), 100)).toBe(true)
+  })
+
+  it('leaves the decision to whoever began the trace', () => {
+    expect(isTraceSampled({ ...withEnd('ffffffff'), traceparent: GIVEN }, 1)).toBe(true)
+    expect(isTraceSampled({ ...withEnd('00000000'), traceparent: `00-${TRACE}-${SPAN}-00` }, 100)).toBe(false)
+  })
 })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { aModelAgent } from '../support/engine/model-agent.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { getExecutionId } from '../support/service/client.ts'
 
 /** Returns its input as text. */
@@ -30,7 +30,7 @@ describe('adaptation', () => {
         },
         outputSchema: { got: { type: 'string', description: 'The input that the agent received.' } },
       },
-      { code: CODE },
+      { code: CODE, table: sharedTable() },
     )
   })
 
@@ -122,7 +122,7 @@ describe('an agent that is strict by default', () => {
         outputSchema: { got: { type: 'string', description: 'What the agent received.' } },
         execution: { ...settings, enforceInputSchema: true },
       },
-      { code: CODE },
+      { code: CODE, table: sharedTable() },
     )
   })
 
@@ -180,7 +180,7 @@ describe('exact numbers', () => {
         },
         outputSchema: { got: { type: 'string' } },
       },
-      { code: 'export default (input) => ({ got: JSON.stringify(input) })' },
+      { code: CODE, table: sharedTable() },
     )
   })
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiResponse, getExecutionId, waitForExecution } from '../support/service/client.ts'
@@ -22,7 +22,7 @@ const countRuns = ({ log }: Input) =>
 const run = (input: Input, query = 'useCache=true', by = org) => by.run('counted', input, query)
 const recordOf = (response: ApiResponse) => org.getExecution(getExecutionId(response))
 
-const CONCURRENT = 50
+const CONCURRENT = inject('isNightly') ? 50 : 15
 
 describe.concurrent('a run with useCache', () => {
   it('reuses the result of an earlier run in a new execution', async () => {

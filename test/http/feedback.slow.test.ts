@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { aModelAgent } from '../support/engine/model-agent.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { getExecutionId } from '../support/service/client.ts'
 
 let org: TestOrganization
@@ -68,11 +68,8 @@ describe('PUT feedback', () => {
     const other = await newOrganization()
     const first = await other.publish('echo')
     const id = getExecutionId(await other.run('echo', { text: 'x' }))
-    await aModelAgent({
-      organizationId: other.id,
-      slug: 'echo',
-      outputSchema: { answer: { type: 'string' } },
-    })
+    const outputSchema = { answer: { type: 'string' } }
+    await aModelAgent({ organizationId: other.id, slug: 'echo', outputSchema }, { table: sharedTable() })
     const correct = (correctedOutput: object) =>
       other.call('PUT', `/v1/agent_executions/${id}/feedback`, { body: { rating: -1, correctedOutput } })
     expect((await correct({ answer: 'y' })).json.code).toBe('FeedbackMismatch')

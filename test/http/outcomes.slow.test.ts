@@ -17,7 +17,6 @@ beforeAll(async () => {
 
 /** Inputs of the agent `failing`, with the error code and a part of the message in the record. */
 const FAILURES: [failure: string, code: string, message: string][] = [
-  ['never return', 'TimedOut', '10 seconds'],
   ['throw', 'AgentFailed', 'it broke'],
   ['return nothing', 'OutputSchemaMismatch', 'JSON object'],
   ['return a wrong type', 'OutputSchemaMismatch', 'output schema'],

@@ -35,6 +35,30 @@ describe('readLocalSettings', () => {
     )
   })
 
+  it('reads the variables of the OpenTelemetry SDKs as the settings of traces', () => {
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://localhost:4318'
+    const sent = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret' }
+    const { defaults } = readLocalSettings({ ...sent, OTEL_TRACES_SAMPLER_ARG: '0.005' })
+    expect(defaults).toMatchObject({
+      OTLP_ENDPOINT: 'http://localhost:4318',
+      OTLP_PROTOCOL: 'http/protobuf',
+      OTLP_HEADERS: 'OTEL_EXPORTER_OTLP_HEADERS',
+      OTLP_SAMPLE_PERCENT: '1',
+    })
+    expect(JSON.stringify(defaults)).not.toContain('secret')
+    expect(
+      readLocalSettings({ ...sent, OTEL_TRACES_SAMPLER_ARG: '0' }).defaults.OTLP_ENDPOINT,
+    ).toBeUndefined()
+    expect(readLocalSettings({}).defaults.OTLP_ENDPOINT).toBeUndefined()
+    expect(() => readLocalSettings({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; it must be http/protobuf, http/json.',
+    )
+    expect(() => readLocalSettings({ OTEL_TRACES_SAMPLER_ARG: '1.5' })).toThrow('a number from 0 to 1')
+    expect(() => readLocalSettings({ ...sent, EXECUTION_RETENTION_DAYS: '4' })).toThrow(
+      'OTEL_EXPORTER_OTLP_ENDPOINT requires EXECUTION_RETENTION_DAYS to be at least 5',
+    )
+  })
+
   it('rejects a PUBLIC_URL without TLS, without showing its password', () => {
     expect(() => readLocalSettings({ PUBLIC_URL: 'http://ann:pw@tunnel.example.com' })).toThrow(
       /^PUBLIC_URL must be an https URL [^@]*; http for this machine\.$/,

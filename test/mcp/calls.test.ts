@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { PDF } from '../support/data/files.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { modernRequest, parseMessages } from './messages.ts'
 
 let org: TestOrganization
@@ -47,6 +48,17 @@ describe('calls', () => {
         versionId: draft.id,
         cached: true,
       })
+    })
+
+    it('belongs to the trace that _meta names', async () => {
+      const trace = '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'
+      const storedOf = async (traceparent: unknown) => {
+        const { _meta } = await callTool('echo', { text: 'a' }, { traceparent })
+        const key = { organizationId: org.id, id: _meta.executionId }
+        return (await openStores(sharedTable()).executions.get(key))?.traceparent
+      }
+      expect(await storedOf(`00-${trace}-01`)).toBe(`00-${trace}-01`)
+      for (const malformed of ['x', 7, null, {}]) expect(await storedOf(malformed)).toBeNull()
     })
 
     it('names every field that does not match', async () => {

@@ -40,8 +40,8 @@ function patternOf(output: string): RegExp {
 }
 
 /**
- * What a new user does in a folder in which the package is installed: `docs/first-day.md`, and with `isLong` an agent in
- * code, Ctrl-C, a restart and `dev`.
+ * What a new user does in a folder in which the package is installed: `docs/first-day.md`, and with `isLong` an agent
+ * in code, Ctrl-C, a restart and `dev`.
  */
 export async function makeJourney({ folder, environment, runner = 'npx', isLong = false }: Options) {
   const scripted = await startScriptedModel()

@@ -89,7 +89,7 @@ import type {
   WebhookBody,
   WebhookChanges,
 } from './records.ts'
-import { type ExecutionEvent, readEvents } from './runs/events.ts'
+import { type ExecutionEvent, type LiveEvent, readEvents } from './runs/events.ts'
 import {
   newIdempotencyKey,
   openEvents,
@@ -102,6 +102,13 @@ import {
 import { parseWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.ts'
 
 type Output = Record<string, unknown>
+
+/** `deltas`: whether to yield what models are writing. */
+type StreamOptions<Deltas extends boolean> = { deltas?: Deltas | undefined }
+
+type StreamEvent<Output, Deltas extends boolean> =
+  | ExecutionEvent<Output>
+  | (Deltas extends true ? LiveEvent<Output> : never)
 
 /** The ID of an execution, or its record, which also has the type of the output. */
 type ExecutionOrId<Output> = string | Execution<Output>
@@ -163,12 +170,20 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     )
   }
 
-  /** Runs an agent and yields what happens, each event once. The first event is requested when iteration begins. */
-  async *stream<Slug extends SlugOf<Agents>>(
+  /**
+   * Runs an agent and yields what happens, each event once. The first event is requested when iteration begins. With
+   * `deltas`, also what models are writing, and the output so far.
+   */
+  stream<Slug extends SlugOf<Agents>, Deltas extends boolean = false>(
     agent: Slug,
     input: Agents[Slug]['input'],
-    options: Omit<RunOptions, 'onWaiting'> = {},
-  ): AsyncGenerator<ExecutionEvent<Agents[Slug]['output']>, void, undefined> {
+    options?: Omit<RunOptions, 'onWaiting'> & StreamOptions<Deltas>,
+  ): AsyncGenerator<StreamEvent<Agents[Slug]['output'], Deltas>, void, undefined>
+  async *stream(
+    agent: string,
+    input: unknown,
+    options: Omit<RunOptions, 'onWaiting'> & StreamOptions<boolean> = {},
+  ) {
     const run = toRun(this.connection, agent, input, options)
     const call = this.caller.open(options, Number.POSITIVE_INFINITY)
     const openStream = (after: string) => openRunEvents(this.connection, call, run, after)
@@ -182,13 +197,22 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     }
   }
 
-  /** Yields the events of an execution: the steps after the step `after`, and what follows. */
-  async *events<O = Output>(
+  /** Yields the events of an execution: the steps after the step `after`, and what follows. `deltas`: see `stream`. */
+  events<O = Output, Deltas extends boolean = false>(
     execution: ExecutionOrId<O>,
-    { after = 0, ...options }: CallOptions & { after?: number | undefined } = {},
-  ): AsyncGenerator<ExecutionEvent<O>, void, undefined> {
+    options?: CallOptions & StreamOptions<Deltas> & { after?: number | undefined },
+  ): AsyncGenerator<StreamEvent<O, Deltas>, void, undefined>
+  async *events(
+    execution: ExecutionOrId<unknown>,
+    {
+      after = 0,
+      deltas,
+      ...options
+    }: CallOptions & StreamOptions<boolean> & { after?: number | undefined } = {},
+  ) {
     const call = this.caller.open(options, Number.POSITIVE_INFINITY)
-    const openStream = (last: string) => openEvents(this.connection, call, idOf(execution), last)
+    const openStream = (last: string) =>
+      openEvents(this.connection, call, idOf(execution), { after: last, deltas })
     try {
       yield* readEvents(this.connection, call, openStream, String(after))
     } finally {

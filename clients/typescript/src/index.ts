@@ -83,7 +83,8 @@ export type {
   WebhookBody,
   WebhookChanges,
 } from './records.ts'
-export type { ExecutionEvent } from './runs/events.ts'
+export type { Delta, ExecutionEvent, LiveEvent } from './runs/events.ts'
+export type { DeepPartial } from './runs/partial.ts'
 export {
   type AbortedRollout,
   type LimitWarning,

@@ -61,7 +61,7 @@ export const scheduleOperations = {
     path: `${SCHEDULE_PATH}/run`,
     audit: 'schedule.run',
     summary: 'Start an execution of a schedule now',
-    headers: 'runHeaders',
+    headers: 'idempotencyHeaders',
     responses: {
       200: { description: `The execution, whose result was cached; ${UNREAD}`, body: 'ChangedExecution' },
       202: { description: `The execution, for polling; ${UNREAD}`, body: 'ChangedExecution' },

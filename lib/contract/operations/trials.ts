@@ -10,7 +10,7 @@ export const trialOperations = {
     path: '/v1/agents/{agentId}/versions/{versionId}/trials',
     audit: 'trial.start',
     summary: 'Try a version on executions of the agent that have ended',
-    headers: 'runHeaders',
+    headers: 'idempotencyHeaders',
     body: 'TrialBody',
     optionalBody: true,
     responses: { 202: { description: `The trial; ${UNREAD}`, body: 'ChangedTrial' } },

@@ -11,6 +11,6 @@ type Defaults = {
  */
 export const DEFAULTS = Object.fromEntries(
   Object.entries(SETTINGS as Record<string, Setting>)
-    .filter(([, { type, where }]) => type === 'integer' && where !== 'stack')
+    .filter(([, { type, where, readBy }]) => type === 'integer' && (where !== 'stack' || readBy))
     .map(([name, row]) => [name, row.local?.default ?? row.default]),
 ) as Defaults

@@ -40,6 +40,7 @@ export type Reader =
   | 'sign-in'
   | 'starts'
   | 'streams'
+  | 'traces'
   | 'webhooks'
 
 type Doc = {

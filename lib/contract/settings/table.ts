@@ -4,9 +4,10 @@ import { RUNNER } from './runner.ts'
 import { SERVER } from './server.ts'
 import { SERVICE } from './service.ts'
 import { STORAGE } from './storage.ts'
+import { TRACES } from './traces.ts'
 
 /** All settings of a stack and of `npm start`. The stack adds one for each API key (`STACK_KEYS`). */
-export const SETTINGS = { ...SERVER, ...SERVICE, ...LIMITS, ...RUNNER, ...ACCESS, ...STORAGE }
+export const SETTINGS = { ...SERVER, ...SERVICE, ...LIMITS, ...RUNNER, ...ACCESS, ...STORAGE, ...TRACES }
 
 export type SettingName = keyof typeof SETTINGS
 

@@ -132,8 +132,10 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<LeasedExecution | null>
   /** Suspended executions of the organization; an estimate while the number is far below `max`. */
   countSuspended(params: { organizationId: string; max: number }): Promise<number>
-  /** Extends the lease; false if the owner has lost it. */
-  renew(params: { id: string } & Renewal): Promise<boolean>
+  /** Extends the lease; null if the owner has lost it. */
+  renew(params: { id: string } & Renewal): Promise<Pick<Execution, 'watchedUntil'> | null>
+  /** Tells the worker of an open execution, at its next renewal, that readers in other processes follow it. */
+  watch(params: { organizationId: string; id: string; until: number }): Promise<void>
   /** Whether the owner has the lease of the open execution: one small read. */
   isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
   /** Gives up the lease so that another worker can continue; false if the owner had lost it. */

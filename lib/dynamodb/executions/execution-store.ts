@@ -133,7 +133,12 @@ export function executionStore(table: Table): ExecutionStore {
     },
 
     async renew({ id, ...renewal }) {
-      return (await apply(id, transitions.renew(renewal))) !== null
+      const item = await apply(id, transitions.renew(renewal))
+      return item && { watchedUntil: (item as ExecutionItem).watchedUntil ?? null }
+    },
+
+    async watch({ organizationId, id, until }) {
+      await apply(id, transitions.watch(organizationId, until))
     },
 
     async isLeasedBy({ id, owner }) {

@@ -3,11 +3,13 @@ import { Unavailable } from '../../core/errors.ts'
 import type { Progress } from '../../core/execution.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
-import { callKey, executionKey, type Key, stepKey, stepNumberOf } from '../table/keys.ts'
+import { callKey, executionKey, type Key, responseKey, stepKey, stepNumberOf } from '../table/keys.ts'
 import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from '../table/payload.ts'
+import { timeToLive } from '../table/retention.ts'
 import { type Item, NOT_EXISTS, type Query, queryPages, type Table } from '../table/table.ts'
 import type { ExecutionItem } from './execution-item.ts'
 import { packRequest, unpackRequest } from './request-item.ts'
+import { fromResponseItem, RESPONSE_ATTRIBUTES, toResponseItem } from './response-item.ts'
 
 /** Checkpoints. Each is a separate item, so that a long run never rewrites earlier steps. */
 export function stepStore(table: Table): StepStore {
@@ -94,6 +96,11 @@ export function stepStore(table: Table): StepStore {
     },
 
     probe: probe(table),
+
+    async keepResponse({ executionId, response, keptMs }) {
+      const item = await toResponseItem(executionId, response)
+      if (item) await table.put({ ...item, ...timeToLive(Date.now() + keptMs) })
+    },
   }
 }
 
@@ -141,27 +148,38 @@ async function* readItems(table: Table, executionId: string, from: number): Asyn
   for await (const items of queryPages(table, queryFrom(executionId, from))) yield* items
 }
 
-/** Fits one request, with the record and the next step. */
-const MAX_CALLS = 98
+/** Fits one request, with the record, the next step and the present response. */
+const MAX_CALLS = 97
+
+/** What a reader that follows the present response needs. */
+const LIVE = ['watchedUntil', ...RESPONSE_ATTRIBUTES]
 
 /** Reads no content: of the record its status, of the rest whether it exists. */
 const probe =
   (table: Table): StepStore['probe'] =>
-  async ({ organizationId, id, end: { number, pendingCalls } }) => {
+  async ({ organizationId, id, end: { number, pendingCalls }, withResponse = false }) => {
     const record = executionKey(id)
     const calls = pendingCalls.slice(0, MAX_CALLS).map((callId) => callKey(id, number, hashCallId(callId)))
-    const keys = [record, stepKey(id, number + 1), ...calls]
+    const response = responseKey(id)
+    const keys = [record, stepKey(id, number + 1), ...(withResponse ? [response] : []), ...calls]
     const found = await table.getMany(keys, {
       consistent: true,
-      attributes: ['organizationId', 'status', 'suspension', 'deleted'],
+      attributes: ['organizationId', 'status', 'suspension', 'deleted', ...(withResponse ? LIVE : [])],
     })
     const isRecord = ({ sk }: Partial<Key>) => sk === record.sk
+    const isKept = ({ sk }: Partial<Key>) => sk === response.sk
     const execution = found.find(isRecord) as (ExecutionItem & Key) | undefined
     const isVisible = execution?.organizationId === organizationId && !execution.deleted
     return {
       status: isVisible ? execution.status : null,
       suspension: (isVisible && execution.suspension) || null,
-      hasMore: found.some((item) => !isRecord(item)),
+      hasMore: found.some((item) => !isRecord(item) && !isKept(item)),
+      ...(withResponse && {
+        live: {
+          response: (isVisible && fromResponseItem(found.find(isKept))) || null,
+          watchedUntil: (isVisible && execution.watchedUntil) || 0,
+        },
+      }),
     }
   }
 

@@ -24,6 +24,7 @@ export const AGENT_PREFIX = 'AGENT#'
 export const TOKEN_PREFIX = 'TOKEN#'
 export const TOKEN_ID_PREFIX = 'TOKEN-ID#'
 export const RATE_PREFIX = 'RATE#'
+export const EXECUTION_PREFIX = 'EXEC#'
 export const DESTINATIONS_PREFIX = 'DESTINATIONS#'
 export const SECRET_PREFIX = 'SECRET#'
 export const LIMITS_PREFIX = 'LIMITS#'
@@ -178,7 +179,7 @@ export const auditIdOf = ({ pk, sk }: Key): string | null =>
 
 /** Of the partitions with the records of what has events. */
 const SUBJECT_PREFIXES = {
-  execution: 'EXEC#',
+  execution: EXECUTION_PREFIX,
   batch: BATCH_PREFIX,
   limit: 'LIMIT#',
   rollout: 'ROLLOUT#',
@@ -214,6 +215,10 @@ export const stepKey = (executionId: string, number: number): Key =>
   inExecution(executionId, `STEP#${String(number).padStart(5, '0')}`)
 /** The number of the step in the sort key of a step or of a result. */
 export const stepNumberOf = (sk: string): number => Number(sk.split('#')[1])
+/** The response that a model is writing for the execution. */
+export const responseKey = (executionId: string): Key => inExecution(executionId, RESPONSE)
+const RESPONSE = 'RESPONSE'
+export const isResponse = ({ sk }: Key): boolean => sk === RESPONSE
 /** @param call a hash of the call id, which a model chose and which may not fit a key */
 export const callKey = (executionId: string, number: number, call: string): Key =>
   inExecution(executionId, `${stepKey(executionId, number).sk}#CALL#${call}`)

@@ -10,6 +10,7 @@ import {
   isDeclarations,
   isExecutionRecord,
   isOfExecution,
+  isResponse,
   type Key,
   ownerBatchIdOf,
   warningIdOf,
@@ -34,7 +35,7 @@ export type Retention = {
   /**
    * The time-to-live attribute of an item of an execution, a batch, a warning, an aborted rollout, declarations or an
    * audit log. A record has none until it has ended: it can wait for long. Other items are not written again then: they
-   * expire after the latest possible end. Empty if it is no such item.
+   * expire after the latest possible end. Empty if it is no such item, or a response, which has its own.
    */
   timeToLiveOf(item: Item): Item
 }
@@ -64,6 +65,7 @@ export function retention(environment: Environment): Retention {
         return timeToLive(Number(item.usedUntil) + keptMs + DEADLINE_MS + maxWaitMs + SLACK_MS)
       const abortedId = abortedRolloutIdOf(key)
       if (abortedId !== null) return timeToLive(expiryOf(abortedId) + SLACK_MS)
+      if (isResponse(key)) return {}
       const id = isOfExecution(key) ? executionIdOf(key.pk) : ownerBatchIdOf(key)
       if (id === null) return timeToLiveOfAudit(key)
       if (!isExecutionRecord(key) && batchIdOf(key) === null)

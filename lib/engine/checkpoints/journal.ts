@@ -27,7 +27,7 @@ const MAX_LOG_CHARACTERS = 16_000
 type Params = {
   steps: StepStore
   execution: LeasedExecution
-  heartbeat: Pick<LeaseHeartbeat, 'confirm' | 'isHeld' | 'renew' | 'report'>
+  heartbeat: Pick<LeaseHeartbeat, 'confirm' | 'isHeld' | 'renew' | 'report' | 'watchedUntil'>
   /** Aborts when no further step may begin. */
   drain?: AbortSignal | undefined
   onLog?: ((text: string) => void) | undefined
@@ -89,6 +89,11 @@ export class Journal {
       if (!(await heartbeat.renew({ progress, isEarlier: true }))) throw leaseLost()
     }
     return journal
+  }
+
+  /** Until when readers in other processes follow the run, as far as this worker knows. */
+  get watchedUntil(): number {
+    return this.params.heartbeat.watchedUntil
   }
 
   get progress(): Progress {

@@ -8,7 +8,7 @@ type Params = {
   executions: Pick<ExecutionStore, 'isLeasedBy' | 'renew'>
   system: System
   times: LeaseTimes
-  execution: Pick<LeasedExecution, 'id' | 'lease' | 'openUntil' | 'workedMs'>
+  execution: Pick<LeasedExecution, 'id' | 'lease' | 'openUntil' | 'workedMs' | 'watchedUntil'>
   /** Called with each heartbeat, to extend what else must not expire. Its errors are ignored. */
   onHeartbeat?: (() => Promise<void>) | undefined
 }
@@ -26,6 +26,8 @@ export class LeaseHeartbeat {
   private expiry: NodeJS.Timeout | undefined
   /** Progress since the last renewal, which the next heartbeat records. */
   private unrecorded: Progress | null = null
+  /** Until when readers in other processes follow the run, as of the last renewal. Milliseconds since the epoch. */
+  watchedUntil: number
   private renewedAt: number
   private expiresAt: number
   private openUntil: number
@@ -39,6 +41,7 @@ export class LeaseHeartbeat {
     this.expiresAt = params.execution.lease.expiresAt
     this.renewedAt = this.expiresAt - params.times.leaseMs
     this.openUntil = params.execution.openUntil ?? 0
+    this.watchedUntil = params.execution.watchedUntil ?? 0
     this.countedMs = params.execution.workedMs
   }
 
@@ -85,15 +88,16 @@ export class LeaseHeartbeat {
     const { workedMs } = this
     const expiresAt = now + times.leaseMs
     const openUntil = expiresAt > this.openUntil ? now + times.graceMs : undefined
-    const isRenewed = await executions.renew({
+    const renewed = await executions.renew({
       id: execution.id,
       lease: { owner: execution.lease.owner, expiresAt },
       ...(openUntil && { openUntil }),
       workedMs,
       ...recorded,
     })
-    if (!isRenewed) this.loss.abort()
+    if (!renewed) this.loss.abort()
     else if (!this.lost.aborted) {
+      this.watchedUntil = renewed.watchedUntil ?? 0
       this.renewedAt = now
       this.countedMs = workedMs
       if (this.countedAt !== null) this.countedAt = now
@@ -102,7 +106,7 @@ export class LeaseHeartbeat {
       if (recorded.progress === this.unrecorded) this.unrecorded = null
       this.stopAtExpiry()
     }
-    return isRenewed && !this.lost.aborted
+    return renewed !== null && !this.lost.aborted
   }
 
   /** Whether the lease is still held: unless it was renewed a moment ago, reads who has it. @throws Unavailable */

@@ -3,14 +3,13 @@ import { endOfStep } from '../../core/attempts.ts'
 import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import type { Recording } from '../../core/recording.ts'
-import { traceparentOf } from '../../core/traceparent.ts'
 import type { Wait } from '../../core/wait.ts'
 import { readSetting } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
-import type { Engine } from '../engine.ts'
+import { type Engine, traceparentFrom } from '../engine.ts'
 import type { RunAttempt } from '../model-agent/run-child.ts'
 import { Diverged } from '../replay/diverged.ts'
 import { RecordedSteps } from '../replay/recorded-steps.ts'
@@ -203,7 +202,7 @@ async function runIn(
       tenantId: execution.tenantId,
       publicUrl: callbacks.publicUrl,
       allowedHosts: version.execution.allowedHosts,
-      traceparent: traceparentOf(execution.id),
+      traceparent: traceparentFrom(engine, execution),
       storedSteps,
     }
     const isClean = await thread.execute(task, (message) => {

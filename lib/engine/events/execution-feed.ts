@@ -1,12 +1,13 @@
 import { attemptId, attemptsAt, endOfStep } from '../../core/attempts.ts'
 import type { Execution, ExecutionStatus } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
-import type { JournalEnd, RecordedStep, StepStore } from '../../core/step.ts'
+import type { JournalEnd, RecordedStep, ResponseSoFar, StepStore } from '../../core/step.ts'
 import type { Suspension } from '../../core/wait.ts'
+import { emitLiveChanged, liveResponseOf } from '../checkpoints/live-response.ts'
 import { onceCompleted } from '../wait-for-completion.ts'
 
 export type FeedStores = {
-  executions: Pick<ExecutionStore, 'get'>
+  executions: Pick<ExecutionStore, 'get' | 'watch'>
   steps: Pick<StepStore, 'list' | 'probe'>
 }
 
@@ -20,6 +21,12 @@ export type Steps = { items: RecordedStep[]; hasMore: boolean }
 
 /** Between two probes of an execution in this process, however many clients read its events. */
 const POLL_MS = 1_000
+
+/** How long a worker in another process keeps its responses for the readers here, unless they go on reading. */
+export const WATCH_MS = 45_000
+
+/** Between two writes that say that there are readers. */
+const WATCH_INTERVAL_MS = 30_000
 
 /** What one read returns: little, because every slow reader keeps it in memory. */
 const PAGE = { limit: 50, maxBytes: 1_000_000 }
@@ -46,6 +53,9 @@ export class ExecutionFeed {
   private change = Promise.withResolvers<void>()
   private wake = () => {}
   private isStopped = false
+  /** Readers that follow the responses, and what a worker in another process has kept of the present one. */
+  private watchers = 0
+  response: ResponseSoFar | null = null
 
   constructor(stores: FeedStores, { organizationId, id }: FeedKey, status: ExecutionStatus) {
     this.stores = stores
@@ -86,6 +96,17 @@ export class ExecutionFeed {
     return this.change.promise
   }
 
+  /** Follows the responses of a worker in another process, from the next probe on. @returns what ends that */
+  watch(): () => void {
+    this.watchers++
+    return () => this.watchers--
+  }
+
+  /** Probes now. */
+  refresh(): void {
+    this.wake()
+  }
+
   /** Probes until the execution is final or the feed is stopped. A probe that fails is repeated like any other. */
   async poll(): Promise<void> {
     while (this.status === 'IN_PROGRESS') {
@@ -119,7 +140,18 @@ export class ExecutionFeed {
   }
 
   private async probe(): Promise<void> {
-    const { status, suspension, hasMore } = await this.stores.steps.probe({ ...this.key, end: this.end })
+    const { executions, steps } = this.stores
+    const withResponse = this.watchers > 0 && !liveResponseOf(this.key.id)
+    const probed = await steps.probe({ ...this.key, end: this.end, withResponse })
+    const { status, suspension, hasMore, live } = probed
+    if (live?.response) {
+      this.response = live.response
+      emitLiveChanged(this.key.id)
+    }
+    const now = Date.now()
+    const isWatched = !live || live.watchedUntil > now + WATCH_MS - WATCH_INTERVAL_MS
+    if (status === 'IN_PROGRESS' && !suspension && !isWatched)
+      await executions.watch({ ...this.key, until: now + WATCH_MS }).catch(() => undefined)
     const isSame = status === this.status && suspension?.at === this.suspension?.at
     if (isSame && !hasMore) return
     this.status = status

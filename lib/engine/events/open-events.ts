@@ -2,6 +2,7 @@ import { Unavailable } from '../../core/errors.ts'
 import { type ExecutionStatus, isFinal } from '../../core/execution.ts'
 import { EVENT_IDLE_MS } from '../../core/limits.ts'
 import type { ExecutionEvent, RecordedStep } from '../../core/step.ts'
+import { DeltaReader } from './delta-reader.ts'
 import { ExecutionFeed, type FeedKey, type FeedStores, type Steps } from './execution-feed.ts'
 
 export type ReadEvents = FeedKey & {
@@ -12,6 +13,8 @@ export type ReadEvents = FeedKey & {
   maxMs: number
   /** Ends after the first read that finds something. */
   untilNews?: boolean
+  /** Whether to show what models are writing. `here`: it begins in this process. */
+  deltas?: boolean | 'here' | undefined
   signal: AbortSignal
 }
 
@@ -43,16 +46,19 @@ export function openEvents(stores: FeedStores) {
      * Batches of events: the steps after `after`, and what follows, until the execution is final, suspended or deleted.
      */
     async *read(params: ReadEvents): AsyncGenerator<ExecutionEvent[]> {
-      const { id, status } = params
+      const { id, status, deltas = false } = params
       const opened = openFeed(params, status)
       opened.readers++
+      const live = deltas ? new DeltaReader(id, opened.feed) : null
+      if (deltas === true) opened.feed.refresh()
       try {
         yield [{ kind: 'status', id, status }]
-        yield* follow(opened.feed, params)
+        yield* follow(opened.feed, params, live)
       } catch (error) {
         // A client that reconnects continues at the last step it has received.
         if (!(error instanceof Unavailable)) throw error
       } finally {
+        live?.stop()
         opened.readers--
         if (opened.readers === 0) {
           opened.feed.stop()
@@ -67,6 +73,7 @@ export function openEvents(stores: FeedStores) {
 async function* follow(
   feed: ExecutionFeed,
   { id, status: knownStatus, after, maxMs, untilNews = false, signal }: ReadEvents,
+  live: DeltaReader | null,
 ): AsyncGenerator<ExecutionEvent[]> {
   const endsAt = performance.now() + maxMs
   const isOver = () => signal.aborted || performance.now() >= endsAt
@@ -75,8 +82,13 @@ async function* follow(
   let from = after
   let isBehind = true
   let page: Promise<Steps> | undefined
+  let wake = () => {}
+  let known: Promise<void> | undefined
   for (;;) {
     const changed = feed.onceChanged()
+    // One reaction for each change, however many deltas arrive before it.
+    if (changed !== known) changed.then(() => wake())
+    known = changed
     const { status, suspension } = feed
     if (status === null || isOver()) return
     const mayHaveMore: boolean =
@@ -93,7 +105,7 @@ async function* follow(
       // A step is written after all results of the one before it.
       from = hasMore ? seen.number + 1 : Math.max(seen.number, from)
       isBehind = hasMore
-      if (events.length > 0) yield events
+      if (events.length > 0) yield live?.before(events) ?? events
       if (untilNews && events.length > 0) return
     } else if (status !== 'IN_PROGRESS') {
       const execution = await feed.getRecord()
@@ -105,8 +117,17 @@ async function* follow(
       yield [{ kind: 'waiting', id, waits: suspension.waits }]
       return
     } else {
+      const pieces = live?.take(seen.number) ?? []
+      if (pieces.length > 0) {
+        yield pieces
+        continue
+      }
       const ms = Math.min(EVENT_IDLE_MS, endsAt - performance.now())
-      if (!(await happensWithin(ms, changed, signal)) && !isOver()) yield [{ kind: 'idle' }]
+      const news = new Promise<void>((resolve) => {
+        wake = resolve
+        live?.onceDue(resolve)
+      })
+      if (!(await happensWithin(ms, news, signal)) && !isOver()) yield [{ kind: 'idle' }]
     }
   }
 }

@@ -4,6 +4,7 @@ import type { LeaseTimes } from '../../core/lease-times.ts'
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../../core/model.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { Journal } from '../checkpoints/journal.ts'
+import type { LiveResponse } from '../checkpoints/live-response.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { RunLimits } from './run-limits.ts'
 
@@ -19,6 +20,10 @@ export type RetryLimits = {
   budget: Pick<RunBudget, 'limit'> | null
   /** Those of its tenant and its agent; null without any. */
   limits: RunLimits | null
+  /** Shows the responses while they arrive. */
+  live: Pick<LiveResponse, 'begin' | 'add' | 'fail'>
+  /** Of the step. */
+  number: number
 }
 
 /** With an alternative, or of a model that cannot be reached. Otherwise, only the time is limited. */
@@ -37,7 +42,7 @@ const MAX_DELAY_SHARE = 1 / 6
 export function respondWithRetry(
   model: Model,
   request: ModelRequest,
-  { system, times, endsAt, hasAlternative, journal, budget, limits }: RetryLimits,
+  { system, times, endsAt, hasAlternative, journal, budget, limits, live, number }: RetryLimits,
 ): Promise<ModelResponse> {
   const { signal } = request
   const { retryDelayMs, retryWindowMs, backoffMs } = times
@@ -45,9 +50,16 @@ export function respondWithRetry(
   let giveUpAt: number | undefined
   const respond = async () => {
     await limits?.check(model)
-    const response = await model.respond(budget ? budget.limit(request, model) : request)
-    await limits?.add(response.usage)
-    return response
+    const limited = budget ? budget.limit(request, model) : request
+    live.begin(number)
+    try {
+      const response = await model.respond({ ...limited, onPart: (part) => live.add(part) })
+      await limits?.add(response.usage)
+      return response
+    } catch (error) {
+      live.fail()
+      throw error
+    }
   }
   return pRetry(respond, {
     retries: hasAlternative ? MAX_RETRIES : Number.POSITIVE_INFINITY,

@@ -38,6 +38,7 @@ type Child = {
   callers: string[]
   input: JsonObject
   share: Budget | null
+  traceparent: string
   signal: AbortSignal
   /** When the parent or its worker has to stop, in milliseconds since the epoch. */
   endsAt: number
@@ -48,7 +49,7 @@ type Child = {
  * @throws CallWaits if it is suspended, Unavailable, or the signal's reason when it aborts
  */
 export async function runChild(engine: Engine, parent: Execution, attempt: RunAttempt, child: Child) {
-  const { id, version, selectedBy, callers, input, signal, share } = child
+  const { id, version, selectedBy, callers, input, traceparent, signal, share } = child
   const now = engine.system.now()
   const execution = newExecution({
     id,
@@ -59,6 +60,7 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     tenantId: parent.tenantId,
     tokenId: parent.tokenId,
     input,
+    traceparent,
     options: {
       maxAgentSteps: stepLimitsOf(version.execution).default,
       model: null,

@@ -11,9 +11,10 @@ import { findPrice, withCost } from '../../models/prices/price-table.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { openTools } from '../../tools/open-tools.ts'
 import type { Journal } from '../checkpoints/journal.ts'
+import { openLiveResponse } from '../checkpoints/live-response.ts'
 import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
-import { type Engine, timesOf } from '../engine.ts'
+import { type Engine, timesOf, traceparentFrom } from '../engine.ts'
 import { modelsOf } from '../models-of.ts'
 import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
 import { Diverged, OriginalEnded } from '../replay/diverged.ts'
@@ -95,12 +96,14 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
   const model = await fallbacks.first()
   const tools = await open.tools(version.tools as ToolDocument[], {
     environment,
+    traceparentOf: (key) => traceparentFrom(engine, execution, key),
     ...subAgents(engine, execution, { attempt, budget, endsAt, version, journal, files }),
     ...(original && {
       served: recording?.ofCase?.served ?? (await recordedDeclarations(engine, original, version)),
       recorded: (document, { idempotencyKey }) => original.resultOf(document, positionOfCall(idempotencyKey)),
     }),
   })
+  const live = openLiveResponse({ execution, mask: tools.mask, journal, steps: engine.steps })
   try {
     const limits = openRunLimits(engine, execution)
     const outcome = await runStepLoop({
@@ -115,6 +118,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
       journal,
       budget,
       limits,
+      live,
       examples: await examplesOf({ ...params, execution }),
       checkOutput: outputValidatorOf(version),
       system: engine.system,
@@ -130,6 +134,7 @@ export async function runModelVersion(params: Params): Promise<Outcome> {
     if (error instanceof Diverged || error instanceof OriginalEnded) return failure(error.error)
     throw error
   } finally {
+    live.close(journal.recorded.at(-1)?.step.number ?? 0)
     await tools.close()
   }
 }

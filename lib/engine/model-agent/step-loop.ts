@@ -22,6 +22,7 @@ import { addDefaults } from '../../tools/add-defaults.ts'
 import type { Tools } from '../../tools/open-tools.ts'
 import { failed } from '../../tools/tool.ts'
 import type { Journal, NewStep } from '../checkpoints/journal.ts'
+import type { LiveResponse } from '../checkpoints/live-response.ts'
 import { AttemptStopped, type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
 import { isoNow } from '../engine.ts'
 import { inputMessage } from '../learning/prompt.ts'
@@ -70,6 +71,8 @@ type Params = {
   budget: Pick<RunBudget, 'checkRecorded' | 'limit'> | null
   /** Those of its tenant and its agent; null without any. */
   limits: RunLimits | null
+  /** Shows the responses while they arrive. */
+  live: Pick<LiveResponse, 'begin' | 'add' | 'fail'>
   /** Shown to the model; empty without dynamic learning. */
   examples: Example[]
   checkOutput: Validator
@@ -231,7 +234,7 @@ function toRequest(params: Params, history: History): ModelRequest {
 async function nextStep(params: Params, history: History, number: number) {
   const startedAt = isoNow(params.system)
   const hasAlternative = params.retry.mode === 'requeue' || params.fallbacks.hasNext
-  const limits = { ...params, hasAlternative }
+  const limits = { ...params, hasAlternative, number }
   const respond = async () => {
     const request = toRequest(params, history)
     const responding = respondWithRetry(params.model, request, limits)

@@ -8,7 +8,7 @@ import { MAX_CHILDREN } from '../../core/limits.ts'
 import type { InputFile, ToolResult } from '../../core/model.ts'
 import type { RecordedStep } from '../../core/step.ts'
 import { failed, ToolError } from '../../tools/tool.ts'
-import type { Engine } from '../engine.ts'
+import { type Engine, traceparentFrom } from '../engine.ts'
 import { callKeyOf, childId } from './call-key.ts'
 import { readUsage } from './child-usage.ts'
 import { passFiles, withFileNames } from './input-files.ts'
@@ -111,7 +111,9 @@ export async function callAgent(
   if ('problem' in prepared) return refused(prepared.problem)
   const { signal, endsAt, attempt } = others
   const { input } = prepared
-  const child = { id, version, selectedBy, callers, input, signal, endsAt, share: others.share() }
+  const traceparent = traceparentFrom(engine, parent, idempotencyKey)
+  const started = { callers, input, traceparent, share: others.share() }
+  const child = { id, version, selectedBy, ...started, signal, endsAt }
   const ended = await runChild(engine, parent, attempt, child).catch((error: unknown) => {
     // The timeout of the call. The execution counts all the same.
     if (error instanceof ToolError) return error

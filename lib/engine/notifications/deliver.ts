@@ -5,6 +5,7 @@ import {
   EVENT_BUS,
   parseEventId,
   type SubjectEvent,
+  TRACES,
   type Webhook,
 } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports/notifications.ts'
@@ -14,7 +15,7 @@ import { timerOf } from '../waiting/suspend.ts'
 import { EARLY_MS } from '../waiting/wake.ts'
 import type { Addressed, Destination } from './destinations.ts'
 import type { DeliveryEngine } from './open-delivery-engine.ts'
-import { readSubject } from './subjects.ts'
+import { type EventSubject, readSubject } from './subjects.ts'
 import { noteResult } from './webhook-health.ts'
 
 /**
@@ -39,12 +40,14 @@ export async function deliverEvents(
     subject.events.map(async (event) => {
       const isNew = ({ id }: Destination) =>
         !known.some(({ revision, destinationId }) => revision === event.revision && destinationId === id)
-      const destinations = (await engine.destinations.of(subject.addressed, event.type)).filter(isNew)
+      const isSendable = ({ id }: Destination) => id !== TRACES || subject.execution !== undefined
+      const wanted = await engine.destinations.of(subject.addressed, event.type)
+      const destinations = wanted.filter((each) => isNew(each) && isSendable(each))
       if (destinations.length === 0) return
       const data = subject.dataOf(event)
       await Promise.all(
         destinations.map((destination) =>
-          attemptDelivery(engine, { destination, event, data, previous: null }),
+          attemptDelivery(engine, { destination, event, data, ...subject, previous: null }),
         ),
       )
     }),
@@ -90,13 +93,13 @@ async function attemptAgain(
   isRequested = false,
 ): Promise<Delivery | null> {
   const subject = await readSubject(engine, previous)
-  if (!subject) {
+  if (!subject || (previous.destinationId === TRACES && !subject.execution)) {
     await engine.deliveries.delete(previous)
     return null
   }
   const destination = await destinationOf(engine, subject.addressed, previous.destinationId)
   const data = subject.dataOf(previous)
-  return attemptDelivery(engine, { destination, event: previous, data, previous, isRequested })
+  return attemptDelivery(engine, { destination, event: previous, data, ...subject, previous, isRequested })
 }
 
 /** `problem`: why nothing can be sent. */
@@ -107,14 +110,14 @@ async function destinationOf(
   { organizationId, webhookUrl }: Addressed,
   id: string,
 ): Promise<Target> {
-  if (id === EVENT_BUS) return { id, webhook: null, url: null }
+  if (id === EVENT_BUS || id === TRACES) return { id, webhook: null, url: null }
   if (id === DEFAULT_WEBHOOK) return { id, webhook: null, url: webhookUrl }
   const webhook = await webhooks.get({ organizationId, id })
   if (webhook?.enabled) return { id, webhook, url: webhook.url }
   return { id, webhook: null, url: null, problem: `The webhook ${webhook ? 'is disabled' : 'was deleted'}.` }
 }
 
-type Attempt = {
+type Attempt = Pick<EventSubject, 'execution'> & {
   destination: Target
   event: SubjectEvent
   data: string
@@ -125,7 +128,7 @@ type Attempt = {
 /** Sends an event and stores the result. The stored delivery: that of another worker if both have sent it. */
 async function attemptDelivery(
   engine: DeliveryEngine,
-  { destination, event, data, previous, isRequested = false }: Attempt,
+  { destination, event, data, execution, previous, isRequested = false }: Attempt,
 ): Promise<Delivery> {
   const { system, deliveries, breaker, times } = engine
   const before = previous?.attempts ?? 0
@@ -135,7 +138,9 @@ async function attemptDelivery(
     problem !== undefined
       ? unsent(problem)
       : await breaker.run(receiverOf(destination, event), { isForced: isLast || isRequested }, () =>
-          engine.send(destination, event, data),
+          destination.id === TRACES && execution
+            ? engine.sendTrace(execution)
+            : engine.send(destination, event, data),
         )
   const now = system.now()
   if (destination.webhook) await noteResult(engine, destination.webhook, result)
@@ -159,6 +164,11 @@ async function attemptDelivery(
   const dueAt = next && timerOf(engine, next)
   if (!(await deliveries.put({ delivery, attempts: before, dueAt })))
     return (await deliveries.get(delivery)) ?? delivery
+  if (destination.id === TRACES && delivery.status === 'FAILED') {
+    // On demand: other deliveries need no metrics.
+    const { countLostTrace } = await import('../../metrics.ts')
+    countLostTrace({ executionId: subject.id, organizationId })
+  }
   if (delayMs !== null && next && hasOwnMessage(next)) {
     const { destinationId } = delivery
     // The timer repeats one that is lost.

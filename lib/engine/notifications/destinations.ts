@@ -7,19 +7,22 @@ import {
   type EventType,
   type Selectable,
   selects,
+  TRACES,
   type Webhook,
 } from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { AbortedEvent } from '../../core/rollout.ts'
+import { isTraceSampled } from '../../core/traceparent.ts'
 import { type LimitWarning, ownerOf } from '../../core/usage-limits.ts'
 import { type Environment, readSetting } from '../../environment.ts'
 
-/** What is told of events. `webhook`: null if the URL was given with the request, and for the event bus. */
+/** What is told of events. `webhook`: null if the URL was given with the request, for the event bus and for traces. */
 export type Destination = { id: string; webhook: Webhook | null; url: string | null }
 
 /** What decides who wants the events of a subject. */
 export type Addressed = Selectable &
-  Pick<ExecutionSummary, 'organizationId' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'>
+  Pick<ExecutionSummary, 'organizationId' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'> &
+  Partial<Pick<ExecutionSummary, 'id' | 'traceparent' | 'cached'>>
 
 /** Webhooks that another process changes take effect within this time. */
 const CACHED_MS = 30_000
@@ -89,7 +92,8 @@ export function openDestinations(
   caches.push(known)
   return {
     async of(addressed, type) {
-      if (!isReported(addressed)) return []
+      const traces = isTraced(addressed, type, environment) ? [{ id: TRACES, webhook: null, url: null }] : []
+      if (!isReported(addressed)) return traces
       const { organizationId, webhookUrl: url } = addressed
       const all = (await known.fetch(organizationId)) ?? []
       return [
@@ -98,9 +102,24 @@ export function openDestinations(
           .map((webhook) => ({ id: webhook.id, webhook, url: webhook.url })),
         ...(url ? [{ id: DEFAULT_WEBHOOK, webhook: null, url }] : []),
         ...(readSetting('eventBus', environment) ? [{ id: EVENT_BUS, webhook: null, url: null }] : []),
+        ...traces,
       ]
     },
   }
+}
+
+/** Ends of executions. */
+const ENDS: EventType[] = ['execution.succeeded', 'execution.failed', 'execution.cancelled']
+
+/** All runs that are sampled, also those of drafts, of trials and of agents: not those that reuse a result. */
+function isTraced(
+  { id, traceparent = null, cached }: Addressed,
+  type: EventType,
+  environment: Environment,
+): boolean {
+  if (!readSetting('otlpEndpoint', environment) || !ENDS.includes(type)) return false
+  const percent = readSetting('otlpSamplePercent', environment)
+  return id !== undefined && !cached && isTraceSampled({ id, traceparent }, percent)
 }
 
 /** Events are those of runs and batches that a client has started on a published version, without trials. */

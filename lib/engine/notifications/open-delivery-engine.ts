@@ -14,6 +14,7 @@ import type { SignalStore } from '../../core/ports/waits.ts'
 import type { StepStore } from '../../core/step.ts'
 import { readSetting } from '../../environment.ts'
 import { readTimes } from '../engine.ts'
+import { type SendTrace, traceSender } from '../traces/send-trace.ts'
 import { type CircuitBreaker, circuitBreaker } from './circuit-breaker.ts'
 import { type Destination, type Destinations, openDestinations } from './destinations.ts'
 import { eventSender } from './send-event.ts'
@@ -35,6 +36,8 @@ export type DeliveryEngine = {
   times: LeaseTimes
   /** Sends an event; never throws. `data`: JSON of the record. */
   send(destination: Destination, event: SentEvent, data: string): Promise<DeliveryResult>
+  /** Sends the trace of an execution. @throws Unavailable */
+  sendTrace: SendTrace
   /** The record that clients see. */
   toRecord(execution: Execution): object
   /** The same without payloads, for an execution whose record is too large. */
@@ -42,7 +45,8 @@ export type DeliveryEngine = {
   toBatchRecord(batch: Batch): object
 }
 
-type Parts = Omit<DeliveryEngine, 'webhooks' | 'destinations' | 'breaker' | 'times' | 'send'>
+type Parts = Omit<DeliveryEngine, 'webhooks' | 'destinations' | 'breaker' | 'times' | 'send' | 'sendTrace'> &
+  Parameters<typeof traceSender>[0]
 type Webhooks = DeliveryEngine['webhooks'] &
   Parameters<typeof openDestinations>[0] &
   Parameters<typeof eventSender>[0]
@@ -59,6 +63,7 @@ export function openDeliveryEngine<Given extends Parts & { webhooks: Webhooks }>
     destinations: openDestinations(webhooks),
     breaker: circuitBreaker(system.now, times),
     send: eventSender(webhooks, { system }),
+    sendTrace: traceSender(parts),
     toSummary: (execution) => ({
       ...toSummary(execution),
       url: `${readSetting('publicUrl') ?? ''}/v1/agent_executions/${execution.id}`,

@@ -25,8 +25,8 @@ type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destina
 /**
  * Stores whose writes that end or suspend an execution, or end a batch, also mark it for delivery, if a destination
  * wants to be told. Whatever crashes after such a write, the sweeper finds the mark. Children that an execution has
- * started, and runs and batches of drafts, are not marked, and without destinations nothing is. Warnings of cost limits
- * and aborted rollouts are records of their own, which are marked when they are written.
+ * started, and runs and batches of drafts, are marked for traces only, and without destinations nothing is. Warnings of
+ * cost limits and aborted rollouts are records of their own, which are marked when they are written.
  */
 export function withOutbox<
   S extends {

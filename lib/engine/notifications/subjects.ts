@@ -22,6 +22,8 @@ import { endOf } from './outbox.ts'
 /** What has events, as it was read to deliver them. */
 export type EventSubject = {
   addressed: Addressed
+  /** The execution, which a trace is made of; absent if it is deleted, and for other subjects. */
+  execution?: Execution | ExecutionSummary
   /** Events that destinations may not have been told of. */
   events: SubjectEvent[]
   /** JSON of the record that clients see, as it was at the time of the event. */
@@ -66,6 +68,7 @@ async function readExecutionEvents(engine: DeliveryEngine, key: Key): Promise<Ev
   return (
     execution && {
       addressed: execution,
+      ...(stored && { execution: stored }),
       events: eventsOf(execution),
       dataOf: (event) => dataOf(engine, execution, event, stored === null),
       async setHandled() {

@@ -202,7 +202,7 @@ export function newExecutionParams(
 ): Omit<NewExecution, 'lease'> {
   const { version, input, inputAdaptations = [], tenantId, options } = request
   const { tokenId = null, webhookUrl = null, cache = null, batch = null, schedule = null } = request
-  const { replay = null, learnedFrom = null } = request
+  const { replay = null, learnedFrom = null, watchedUntil = null, traceparent = null } = request
   return {
     id: executionId,
     organizationId: version.organizationId,
@@ -228,5 +228,7 @@ export function newExecutionParams(
     ...(request.selectedBy && { selectedBy: request.selectedBy }),
     replay,
     learnedFrom,
+    traceparent,
+    watchedUntil,
   }
 }

@@ -12,6 +12,7 @@ import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
 import { InputSchemaMismatch, InsufficientScope } from '../../core/request-errors.ts'
 import { AgentNotFound } from '../../core/resource-errors.ts'
+import { toTraceparent } from '../../core/traceparent.ts'
 import type { Replay } from '../../core/trial.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
 import { mayHaveFiles } from '../../schema/files/file-schema.ts'
@@ -36,6 +37,8 @@ export type RunRequest = {
   options: RunOptions
   /** Receives its events; null by default. */
   webhookUrl?: string | null
+  /** Of the request; null by default. */
+  traceparent?: string | null
   cache?: Execution['cache']
   /** The id of the execution, if it derives from what starts it: then it is recorded once. */
   executionId?: string
@@ -45,6 +48,8 @@ export type RunRequest = {
   replay?: Replay | null
   /** The examples of a replay: those of its original. By default, the run chooses them. */
   learnedFrom?: string[] | null
+  /** See `Execution`. */
+  watchedUntil?: number | null
   idempotency?: Idempotency | null
   /** Why no new run is accepted: the request can only repeat an earlier one with the same idempotency key. */
   refusal?: ServiceError | null
@@ -67,6 +72,8 @@ type Target = {
 
 type Call = Target & {
   body: Json
+  /** As the client sent it: one that is malformed is ignored. */
+  traceparent?: unknown
   /** As the client sent it. */
   idempotencyKey: string | undefined
 }
@@ -76,14 +83,20 @@ type Call = Target & {
  * idempotency key and can be the repetition of an accepted one.
  * @throws AgentArchived, VersionRetired, and what `resolveTarget` and `buildRunRequest` throw
  */
-export async function prepareRun({ body, idempotencyKey, ...target }: Call): Promise<RunRequest> {
+export async function prepareRun({
+  body,
+  idempotencyKey,
+  traceparent,
+  ...target
+}: Call): Promise<RunRequest> {
   const { access } = target
   const key = idempotencyKeyOf(access, idempotencyKey)
   const { version, overrides, refusal, selectedBy, newId } = await resolveTarget({ ...target, key })
   if (refusal && key === undefined) throw refusal
   const request = await buildRunRequest(version, body, overrides, key)
   const { webhookUrl = null } = overrides
-  return { ...request, tokenId: access.tokenId || null, webhookUrl, refusal, selectedBy, newId }
+  const started = { tokenId: access.tokenId || null, traceparent: toTraceparent(traceparent), webhookUrl }
+  return { ...request, ...started, refusal, selectedBy, newId }
 }
 
 /**

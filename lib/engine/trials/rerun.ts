@@ -8,6 +8,7 @@ import { type Execution, isFinal } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import { InputSchemaMismatch } from '../../core/request-errors.ts'
 import { ExecutionInProgress } from '../../core/resource-errors.ts'
+import { toTraceparent } from '../../core/traceparent.ts'
 import { LIVE, type Replay, type ReplaySettings } from '../../core/trial.ts'
 import { defaultModelOf, examplesOf, toOverrides } from '../batches/trial-line.ts'
 import { type SubmitEngine, submitAsync } from '../submit/accept.ts'
@@ -25,6 +26,7 @@ type Rerun = {
   options: RerunOptions
   /** As the client sent it. */
   idempotencyKey: string | undefined
+  traceparent?: string | undefined
 }
 
 /**
@@ -35,7 +37,7 @@ type Rerun = {
  */
 export async function rerunExecution(
   engine: SubmitEngine,
-  { access, executionId, options, idempotencyKey }: Rerun,
+  { access, executionId, options, idempotencyKey, traceparent }: Rerun,
 ): Promise<Execution> {
   const { agents, executions, system } = engine
   assertScope(access, 'read')
@@ -67,6 +69,7 @@ export async function rerunExecution(
   return submitAsync(engine, {
     ...request,
     tokenId: access.tokenId || null,
+    traceparent: toTraceparent(traceparent),
     replay,
     ...(replay.isTrial && { learnedFrom: examplesOf(original) }),
     refusal,

@@ -20,6 +20,8 @@ export type WireRequest = {
   options: LanguageModelV4CallOptions
   /** Whether the schema of a tool is enforced. */
   isStrict: boolean
+  /** The conversion of the text (`null`) or of the input of a tool; null if it arrives as it is declared. */
+  decoderOf: (toolName: string | null) => WireSchema['decode'] | null
   decode: (content: LanguageModelV4Content[]) => LanguageModelV4Content[]
 }
 
@@ -48,6 +50,10 @@ export function wireRules(name: ModelName) {
     return {
       options: withPromptCaching(wireOptions, name),
       isStrict: [...schemas.values()].some((schema) => schema.isStrict),
+      decoderOf(toolName) {
+        const schema = toolName === null ? answer : schemas.get(toolName)
+        return schema?.convertsInputs ? schema.decode : null
+      },
       decode: (content) => content.map((part) => decodePart(part, schemas, answer)),
     }
   }

@@ -7,7 +7,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider'
-import { ModelError } from '../../core/model.ts'
+import { ModelError, type ResponsePart } from '../../core/model.ts'
 import type { StreamTraits } from '../providers/provider-traits.ts'
 import { IncompleteStreamError } from './reported-error.ts'
 
@@ -25,6 +25,7 @@ type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>
 
 /**
  * Reads a response to its end, as `doGenerate` would return it.
+ * @param onPart called with each piece of text and of inputs of calls; not with reasoning
  * @throws IncompleteStreamError; the error that the stream reports
  */
 export async function collectStream(
@@ -32,9 +33,11 @@ export async function collectStream(
   timeout: Pick<TokenTimeout, 'expectFirst' | 'expectNext'>,
   { buffersInputs }: StreamTraits = {},
   received: Received = { text: '' },
+  onPart: (part: ResponsePart) => void = () => undefined,
 ): Promise<CollectedResponse> {
   const content: LanguageModelV4Content[] = []
   const open = new Map<string, LanguageModelV4Text | LanguageModelV4Reasoning>()
+  const inputs = new Map<string, string>()
   let finish: Finish | undefined
   for await (const part of stream) {
     switch (part.type) {
@@ -57,6 +60,7 @@ export async function collectStream(
         const started = open.get(part.id)
         if (started) Object.assign(started, { text: started.text + part.delta }, metadataOf(part))
         received.text += part.delta
+        if (part.type === 'text-delta') onPart({ text: part.delta })
         timeout.expectNext()
         break
       }
@@ -67,6 +71,9 @@ export async function collectStream(
         break
       case 'tool-call':
         content.push(part)
+        // Not every provider sends the pieces.
+        if (!part.providerExecuted && !inputs.has(part.toolCallId))
+          onPart({ toolCall: { id: part.toolCallId, name: part.toolName, arguments: part.input } })
         // A tool of the provider may take as long as a first token.
         if (part.providerExecuted) timeout.expectFirst()
         else timeout.expectNext()
@@ -78,6 +85,12 @@ export async function collectStream(
       case 'tool-input-start':
       case 'tool-input-delta':
         received.text += part.type === 'tool-input-delta' ? part.delta : part.toolName
+        if (part.type === 'tool-input-start') {
+          if (!part.providerExecuted) inputs.set(part.id, part.toolName)
+        } else {
+          const name = inputs.get(part.id)
+          if (name !== undefined) onPart({ toolCall: { id: part.id, name, arguments: part.delta } })
+        }
         if (buffersInputs) timeout.expectFirst()
         else timeout.expectNext()
     }

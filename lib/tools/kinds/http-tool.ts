@@ -28,12 +28,13 @@ export function openHttpTool({ document, http, secrets, lookup }: Params): ToolG
   return toGroup({
     declaration: toDeclaration(document),
     timeoutSeconds: document.timeoutSeconds,
-    async call(input, { idempotencyKey, signal }) {
+    async call(input, { idempotencyKey, traceparent, signal }) {
       const { url, body } = toUrlAndBody(http, input)
       const headers = {
         accept: 'application/json, */*;q=0.5',
         'user-agent': 'agent-execution-service',
         ...(body !== null && { 'content-type': 'application/json' }),
+        ...(traceparent && { traceparent }),
         ...(await secrets.fillHeaders(http.headers)),
         'idempotency-key': toSentKey(idempotencyKey),
       }

@@ -12,8 +12,8 @@ const LAMBDA_ENDPOINT = 'LAMBDA_ENDPOINT'
 type Params = { document: ToolDocument; lambda: LambdaDocument; environment: Environment }
 
 /**
- * A tool that invokes a Lambda function synchronously. The input is the event, and
- * `context.clientContext.custom.idempotencyKey` is the idempotency key of the call.
+ * A tool that invokes a Lambda function synchronously. The input is the event, and `context.clientContext.custom` has
+ * the `idempotencyKey` and the `traceparent` of the call.
  */
 export function openLambdaTool({ document, lambda, environment }: Params): ToolGroup {
   let client: Promise<LambdaClient> | undefined
@@ -22,10 +22,11 @@ export function openLambdaTool({ document, lambda, environment }: Params): ToolG
       {
         declaration: toDeclaration(document),
         timeoutSeconds: document.timeoutSeconds,
-        async call(input, { idempotencyKey, signal }) {
+        async call(input, { idempotencyKey, traceparent, signal }) {
           client ??= openClient(environment)
           const { InvokeCommand } = await import('@aws-sdk/client-lambda')
-          const context = JSON.stringify({ custom: { idempotencyKey: toSentKey(idempotencyKey) } })
+          const custom = { idempotencyKey: toSentKey(idempotencyKey), traceparent }
+          const context = JSON.stringify({ custom })
           const command = new InvokeCommand({
             FunctionName: lambda.function,
             InvocationType: 'RequestResponse',

@@ -33,16 +33,12 @@ export function mcpFetch(
     const url = new URL(String(input))
     const body = typeof init.body === 'string' ? init.body : null
     const signal = init.signal ?? new AbortController().signal
+    const request = resumed ?? toRequest(body)
+    const traceparent = request?.traceparent
     const send = (token: string | null) => {
       const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
-      const request = {
-        method,
-        url,
-        headers: { ...headers, ...clientHeaders, ...authorization },
-        body,
-        signal,
-      }
-      return sendRequest(request, policy)
+      const traced = { ...(traceparent && { traceparent }), ...headers, ...clientHeaders }
+      return sendRequest({ method, url, headers: { ...traced, ...authorization }, body, signal }, policy)
     }
     const response = tokens ? await sendWithToken(send, tokens) : await send(null)
     const status = response.statusCode ?? 0
@@ -57,7 +53,6 @@ export function mcpFetch(
         },
       })
     if (status === 204) return respond(null)
-    const request = resumed ?? toRequest(body)
     const isStream = type.startsWith('text/event-stream')
     if (resumed && (status >= 300 || !isStream)) {
       response.destroy()

@@ -2,7 +2,8 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from '../../co
 import { parsePartnerJson } from '../../core/json/parse-json.ts'
 
 /** A request that the client has sent. */
-export type McpRequest = { id: Json; method: string }
+/** `traceparent`: the trace context in `_meta`. */
+export type McpRequest = { id: Json; method: string; traceparent?: string }
 
 /** The member of `_meta` that holds a result as the server wrote it. */
 const RAW = 'aes/result'
@@ -13,7 +14,13 @@ const INTERNAL_ERROR = -32_603
 export function toRequest(body: string | null): McpRequest | null {
   const message = tryParseJson(body ?? '')
   if (!isJsonObject(message) || message.id === undefined || typeof message.method !== 'string') return null
-  return { id: message.id, method: message.method }
+  const meta = isJsonObject(message.params) ? message.params._meta : null
+  const traceparent = isJsonObject(meta) ? meta.traceparent : null
+  return {
+    id: message.id,
+    method: message.method,
+    ...(typeof traceparent === 'string' && { traceparent }),
+  }
 }
 
 /** An error response to a request. */

@@ -156,11 +156,12 @@ function toTools(listed: McpTool[], document: ToolDocument, server: McpConnectio
     return {
       declaration: { name, description, inputSchema },
       timeoutSeconds: document.timeoutSeconds,
-      async call(input, { idempotencyKey, signal }) {
+      async call(input, { idempotencyKey, traceparent, signal }) {
         const params = {
           name: tool.name,
           arguments: input,
-          _meta: { idempotencyKey: toSentKey(idempotencyKey) },
+          // The key of the trace context: https://modelcontextprotocol.io/seps/414-request-meta
+          _meta: { idempotencyKey: toSentKey(idempotencyKey), ...(traceparent && { traceparent }) },
         }
         const response = await server.callTool(params, inputSchema, signal).catch((error) => {
           throw toToolError(error)

@@ -292,7 +292,7 @@ describe('types', () => {
 
 describe('the contract', () => {
   it('has the parameters of a run', () => {
-    type Parameters = Omit<z.output<typeof runParameters>, 'execMode'>
+    type Parameters = Omit<z.output<typeof runParameters>, 'execMode' | 'deltas'>
     expectTypeOf<RunParameters>().toEqualTypeOf<Parameters>()
   })
 

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Execution, NO_USAGE } from '../../../lib/core/execution.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { USAGE_POSITION } from '../../../lib/dynamodb/table/keys.ts'
-import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anExecution, leased } from '../../support/engine/executions.ts'
 import {
@@ -20,12 +19,10 @@ import {
 } from '../../support/lifecycle/deletion.ts'
 import { scheduledTable, setCounted } from '../../support/lifecycle/tables.ts'
 import { EMULATORS, shareOf } from '../../support/tables/emulators.ts'
-import { scanTable } from '../../support/tables/sdk.ts'
+import { emulatedTable, ownTable, scan } from '../../support/tables/memory-table.ts'
 
-describe.each(EMULATORS)('a deletion on %s', (emulator) => {
-  const name = `deletion-${system.newId()}`
-  beforeAll(() => provisionTable(inject(emulator), name))
-  const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
+describe.each(EMULATORS)('a deletion on %s', async (emulator) => {
+  const table = await ownTable(emulator)
 
   it('leaves nothing after 20 minutes, whatever the interleaving and wherever a process dies', async () => {
     const property = fc.asyncProperty(deletions, fc.scheduler(), async (params, scheduler) => {
@@ -34,7 +31,7 @@ describe.each(EMULATORS)('a deletion on %s', (emulator) => {
       await scenario.writeLate()
       await scenario.sweep(1, 20)
       const { id } = scenario.execution
-      const items = await scanTable(inject(emulator), name)
+      const items = await scan(table)
       const own = items.filter(({ pk, executionId }) => pk === `EXEC#${id}` || executionId === id)
       const record = own.find(({ sk }) => sk === 'RECORD')
       if (scenario.isDeleted || !record) expect(own).toEqual([])
@@ -54,20 +51,17 @@ describe.each(EMULATORS)('a deletion on %s', (emulator) => {
 
 const AT = new Date(START).toISOString()
 
+const lease = { owner: 'worker', expiresAt: START + 60_000 }
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
 
 /** Too large for an item, also when compressed. */
 const large = () => ({ text: randomBytes(15_000).toString('base64') })
 
-describe.each(EMULATORS)('the deletion of an execution with children on %s', (emulator) => {
-  const name = `child-deletion-${system.newId()}`
-  beforeAll(() => provisionTable(inject(emulator), name))
-  const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) })
-  const { executions, steps } = openStores(table)
-  const scan = async () =>
-    (await scanTable(inject(emulator), name)).filter(({ pk }) => pk !== USAGE_POSITION.pk)
+/** Executions with children on a table. */
+function familiesOn(table: Table) {
+  const { executions } = openStores(table)
+  const left = async () => (await scan(table)).filter(({ pk }) => pk !== USAGE_POSITION.pk)
 
-  const lease = { owner: 'worker', expiresAt: START + 60_000 }
   const newRun = (caller?: Execution) =>
     anExecution({
       now: START,
@@ -113,18 +107,26 @@ describe.each(EMULATORS)('the deletion of an execution with children on %s', (em
     }
   }
 
+  return { newRun, create, finish, aTree, sweep, left }
+}
+
+describe.each(EMULATORS)('the deletion of an execution with children on %s', async (emulator) => {
+  const table = await emulatedTable(emulator)
+  const { executions } = openStores(table)
+  const { finish, aTree, sweep, left } = familiesOn(table)
+
   it('deletes them, and theirs, whether they are final or open, before it returns', async () => {
     const { parent, children, open, openBelow } = await aTree()
     expect(await executions.delete({ ...parent, now: START })).toBe('deleted')
     for (const execution of [parent, ...children]) expect(await executions.get(execution)).toBeNull()
-    expect((await scan()).filter(({ deleted, isEnd }) => !deleted && !isEnd)).toEqual([])
+    expect((await left()).filter(({ deleted, isEnd }) => !deleted && !isEnd)).toEqual([])
     for (const execution of [open, openBelow]) {
       expect(await executions.claim({ id: execution.id, lease, now: lease.expiresAt + 1 })).toBe('closed')
-      expect(await executions.renew({ id: execution.id, lease })).toBe(false)
+      expect(await executions.renew({ id: execution.id, lease })).toBeNull()
       expect(await finish(execution)).toBeNull()
     }
     await sweep()
-    expect(await scan()).toEqual([])
+    expect(await left()).toEqual([])
   })
 
   it('leaves the parent and the other children of a deleted child', async () => {
@@ -134,66 +136,75 @@ describe.each(EMULATORS)('the deletion of an execution with children on %s', (em
     expect(await executions.get(doneBelow)).toBeNull()
     expect(await executions.get(parent)).not.toBeNull()
     expect(await executions.get(open)).not.toBeNull()
-    const keys = (await scan()).filter(({ deleted }) => !deleted).map(({ pk, sk }) => `${pk} ${sk}`)
+    const keys = (await left()).filter(({ deleted }) => !deleted).map(({ pk, sk }) => `${pk} ${sk}`)
     for (const { id } of [done, doneBelow]) expect(keys.filter((key) => key.includes(id))).toEqual([])
     expect(await executions.delete({ ...parent, now: START })).toBe('deleted')
     await sweep()
-    expect(await scan()).toEqual([])
-  })
-
-  it('is completed by the cleanup, wherever the process dies that deletes', async () => {
-    let hasDied = true
-    for (let requests = 1; hasDied; requests++) {
-      const { parent, children } = await aTree()
-      const mortal = openStores(dyingTable(table, requests)).executions
-      hasDied = await mortal.delete({ ...parent, now: START }).then(
-        () => false,
-        (error: unknown) => {
-          if (!(error instanceof Died)) throw error
-          return true
-        },
-      )
-      const isDeleted = (await executions.get(parent)) === null
-      expect(isDeleted).toBe(requests > 1)
-      if (!isDeleted) await executions.delete({ ...parent, now: START })
-      await sweep()
-      for (const execution of children) expect(await executions.get(execution)).toBeNull()
-      expect(await scan()).toEqual([])
-    }
-  })
-
-  it('leaves nothing of children that are created at the same time, wherever a process dies', async () => {
-    const params = fc.record({
-      crashes: fc.array(fc.option(fc.nat({ max: 12 })), { minLength: 4, maxLength: 4 }),
-    })
-    const property = fc.asyncProperty(params, fc.scheduler(), async ({ crashes }, scheduler) => {
-      const parent = await create(newRun())
-      await finish(parent)
-      const scheduled = scheduledTable(table, scheduler)
-      const child = newRun(parent)
-      const roles: ((on: Table) => Promise<unknown>)[] = [
-        (on) => openStores(on).executions.delete({ ...parent, now: START }),
-        async (on) => {
-          await create(child, on)
-          await create(newRun(child), on)
-        },
-        (on) => create(newRun(parent), on),
-        (on) => openStores(on).executions.delete({ ...parent, now: START }),
-      ]
-      const playing = roles.map((role, i) =>
-        role(dyingTable(scheduled, crashes[i] ?? Number.POSITIVE_INFINITY)).catch((error: unknown) => {
-          if (!(error instanceof Died)) throw error
-        }),
-      )
-      await scheduler.waitFor(Promise.all(playing))
-      await executions.delete({ ...parent, now: START })
-      await sweep()
-      expect(await scan()).toEqual([])
-      expect(await steps.read({ executionId: child.id })).toEqual([])
-    })
-    await fc.assert(property, {
-      numRuns: propertyRuns(40 * shareOf(emulator)),
-      interruptAfterTimeLimit: 25_000,
-    })
+    expect(await left()).toEqual([])
   })
 })
+
+describe.each(EMULATORS)(
+  'the deletion of an execution with children, interrupted, on %s',
+  async (emulator) => {
+    const table = await ownTable(emulator)
+    const { executions, steps } = openStores(table)
+    const { newRun, create, finish, aTree, sweep, left } = familiesOn(table)
+
+    it('is completed by the cleanup, wherever the process dies that deletes', async () => {
+      let hasDied = true
+      for (let requests = 1; hasDied; requests++) {
+        const { parent, children } = await aTree()
+        const mortal = openStores(dyingTable(table, requests)).executions
+        hasDied = await mortal.delete({ ...parent, now: START }).then(
+          () => false,
+          (error: unknown) => {
+            if (!(error instanceof Died)) throw error
+            return true
+          },
+        )
+        const isDeleted = (await executions.get(parent)) === null
+        expect(isDeleted).toBe(requests > 1)
+        if (!isDeleted) await executions.delete({ ...parent, now: START })
+        await sweep()
+        for (const execution of children) expect(await executions.get(execution)).toBeNull()
+        expect(await left()).toEqual([])
+      }
+    })
+
+    it('leaves nothing of children that are created at the same time, wherever a process dies', async () => {
+      const params = fc.record({
+        crashes: fc.array(fc.option(fc.nat({ max: 12 })), { minLength: 4, maxLength: 4 }),
+      })
+      const property = fc.asyncProperty(params, fc.scheduler(), async ({ crashes }, scheduler) => {
+        const parent = await create(newRun())
+        await finish(parent)
+        const scheduled = scheduledTable(table, scheduler)
+        const child = newRun(parent)
+        const roles: ((on: Table) => Promise<unknown>)[] = [
+          (on) => openStores(on).executions.delete({ ...parent, now: START }),
+          async (on) => {
+            await create(child, on)
+            await create(newRun(child), on)
+          },
+          (on) => create(newRun(parent), on),
+          (on) => openStores(on).executions.delete({ ...parent, now: START }),
+        ]
+        const playing = roles.map((role, i) =>
+          role(dyingTable(scheduled, crashes[i] ?? Number.POSITIVE_INFINITY)).catch((error: unknown) => {
+            if (!(error instanceof Died)) throw error
+          }),
+        )
+        await scheduler.waitFor(Promise.all(playing))
+        await executions.delete({ ...parent, now: START })
+        await sweep()
+        expect(await left()).toEqual([])
+        expect(await steps.read({ executionId: child.id })).toEqual([])
+      })
+      await fc.assert(property, {
+        numRuns: propertyRuns(40 * shareOf(emulator)),
+        interruptAfterTimeLimit: 25_000,
+      })
+    })
+  },
+)

@@ -186,8 +186,10 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
       const { id } = await created({ lease: leaseOf('first', NOW) })
       expect(await store.claim({ id, lease: leaseOf('second'), now: NOW })).toBe('held')
       expect(await store.claim({ id, lease: leaseOf('second'), now: NOW + 1 })).toMatchObject({ attempts: 2 })
-      expect(await store.renew({ id, lease: leaseOf('first') })).toBe(false)
-      expect(await store.renew({ id, lease: leaseOf('second', NOW + 99_000) })).toBe(true)
+      expect(await store.renew({ id, lease: leaseOf('first') })).toBeNull()
+      expect(await store.renew({ id, lease: leaseOf('second', NOW + 99_000) })).toEqual({
+        watchedUntil: null,
+      })
     })
   })
 
@@ -196,10 +198,10 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
     const { id, organizationId } = execution
     await finish(execution)
     expect(await store.claim({ id, lease: leaseOf('you'), now: NOW * 2 })).toBe('closed')
-    expect(await store.renew({ id, lease: leaseOf('me') })).toBe(false)
+    expect(await store.renew({ id, lease: leaseOf('me') })).toBeNull()
     expect(await store.end({ organizationId, id, error: CANCELLED, finishedAt: at })).toBeNull()
     expect(await store.claim({ id: system.newId(), lease: leaseOf('you'), now: NOW })).toBe('closed')
-    expect(await store.renew({ id: system.newId(), lease: leaseOf('me') })).toBe(false)
+    expect(await store.renew({ id: system.newId(), lease: leaseOf('me') })).toBeNull()
   })
 
   describe('end', () => {

@@ -137,8 +137,8 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       await store.create({ execution })
       const { id } = execution
       const other = { owner: 'you', expiresAt: lease.expiresAt }
-      expect(await store.renew({ id, lease: other, learnedFrom: ['b'] })).toBe(false)
-      expect(await store.renew({ id, lease, learnedFrom: ['a'] })).toBe(true)
+      expect(await store.renew({ id, lease: other, learnedFrom: ['b'] })).toBeNull()
+      expect(await store.renew({ id, lease, learnedFrom: ['a'] })).toEqual({ watchedUntil: null })
       await store.renew({ id, lease, progress: { steps: 1, usage: NO_USAGE, model: null } })
       expect(await store.get(execution)).toMatchObject({ learnedFrom: ['a'], steps: 1 })
       const outcome = failure(CANCELLED)

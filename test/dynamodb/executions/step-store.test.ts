@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, inject, it } from 'vitest'
-import type { Progress } from '../../../lib/core/execution.ts'
+import { CANCELLED, type LeasedExecution, type Progress } from '../../../lib/core/execution.ts'
 import type { CallResult, Step } from '../../../lib/core/step.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
@@ -102,6 +102,32 @@ describe.each(EMULATORS)('stepStore on %s', (emulator) => {
       expect(await store.probe({ ...execution, end })).toMatchObject({ hasMore: false })
       await store.appendResult({ executionId: execution.id, number: 1, result })
       expect(await store.probe({ ...execution, end })).toMatchObject({ hasMore: true })
+    })
+
+    it('returns the present response and the mark of its readers, if they are asked for', async () => {
+      const execution = anExecution({ lease: { owner: 'me', expiresAt: Date.now() + 60_000 } })
+      await executions.create({ execution })
+      const read = async () => (await store.probe({ ...execution, end: START, withResponse: true })).live
+      expect(await read()).toEqual({ response: null, watchedUntil: 0 })
+      const { id, lease } = execution as LeasedExecution
+      await executions.watch({ ...execution, organizationId: system.newId(), until: 5 })
+      expect(await executions.renew({ id, lease })).toEqual({ watchedUntil: null })
+      await executions.watch({ ...execution, until: 5 })
+      expect(await executions.renew({ id, lease })).toEqual({ watchedUntil: 5 })
+      const keep = (text: string) => {
+        const parts = [{ call: null, text }]
+        const response = { step: 1, try: 2, isVoid: false, parts }
+        return store.keepResponse({ executionId: id, response, keptMs: 60_000 }).then(() => response)
+      }
+      const response = await keep('é'.repeat(300_000))
+      expect(await read()).toEqual({ response, watchedUntil: 5 })
+      // More than 100 kB, however well it is compressed.
+      await keep(randomBytes(100_000).toString('hex'))
+      expect(await read()).toEqual({ response, watchedUntil: 5 })
+      expect(await store.probe({ ...execution, end: START })).toMatchObject({ hasMore: false })
+      await executions.end({ ...execution, error: CANCELLED, finishedAt: new Date().toISOString() })
+      await executions.delete({ ...execution, now: Date.now() })
+      expect(await read()).toEqual({ response: null, watchedUntil: 0 })
     })
 
     it('returns no status of a missing, deleted or foreign execution', async () => {

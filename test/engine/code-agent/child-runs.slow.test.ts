@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
+import { attemptId } from '../../../lib/core/attempts.ts'
 import { CANCELLED } from '../../../lib/core/execution.ts'
+import { traceparentOf } from '../../../lib/core/traceparent.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
@@ -46,6 +48,8 @@ describe('context.run', () => {
     expect(record).not.toHaveProperty('attempts')
     const child = await run.engine.executions.get({ ...run.execution, id: record?.executionId ?? '' })
     expect(child).toMatchObject({ status: 'SUCCESS', parentExecutionId: run.id, input: { question: 'Who?' } })
+    // Its parent in the trace is the step.
+    expect(child?.traceparent).toBe(traceparentOf(run.execution, 100, `${run.id}-1-${attemptId(1)}`))
   })
 
   it('throws the error of the agent with its code, the same in each worker', async () => {

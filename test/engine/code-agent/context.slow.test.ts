@@ -27,7 +27,9 @@ describe('context.fetch', () => {
     expect((await refused.stored()).error?.at).toMatch(/^[\w-]+\.mjs:2:\d+/)
     const run = await aRun(fetches(), { agent: { execution: { ...SETTINGS, allowedHosts: [host] } } })
     await run.start()
-    expect((await run.stored()).output).toMatchObject({ headers: { traceparent: traceparentOf(run.id) } })
+    expect((await run.stored()).output).toMatchObject({
+      headers: { traceparent: traceparentOf(run.execution, 100) },
+    })
   })
 
   it('is not available in a replay outside of recorded steps', async () => {

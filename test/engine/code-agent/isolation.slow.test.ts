@@ -1,13 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { newOrganization } from '../../support/engine/organization.ts'
+import { newOrganization, publishFixture } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 import { runHostile } from './run-hostile.ts'
 
 let version: Version
 
+/** How often an error of one run meets the next one. */
+const ROUNDS = inject('isNightly') ? 20 : 8
+
 describe('isolation', () => {
   beforeAll(async () => {
-    version = await (await newOrganization()).publish('hostile')
+    version = await publishFixture('hostile')
   })
 
   afterAll(() => clearInterval(ticking))
@@ -29,7 +33,7 @@ describe('isolation', () => {
       const before = ticks
       const startedAt = performance.now()
       const { error } = await run(how, within(1))
-      expect(error).toMatchObject({ code: 'TimedOut' })
+      expect(error).toMatchObject({ code: 'TimedOut', message: expect.stringContaining('1 second') })
       // The event loop of the worker went on.
       expect(ticks - before).toBeGreaterThan((performance.now() - startedAt) / 5 / 20)
     })
@@ -67,7 +71,7 @@ describe('isolation', () => {
     it.each(['500 kB error', 'rejection without waiting'])(
       'loses its thread after an error: %s',
       async (how) => {
-        const own = await (await newOrganization()).publish('hostile')
+        const own = await publishFixture('hostile')
         const { output: first } = await run('thread', own)
         expect((await run('thread', own)).output).toEqual(first)
         expect(await run(how, own)).toMatchObject({ status: 'ERROR' })
@@ -99,7 +103,7 @@ describe('isolation', () => {
         }
         for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
         onTestFinished(() => void vi.unstubAllEnvs())
-        const own = await (await newOrganization()).publish('hostile')
+        const own = await publishFixture('hostile')
         const { status, output } = await run(how, own)
         expect(status).toBe('SUCCESS')
         expect(String(output?.result).match(/canary-[\w-]+/g)).toBeNull()
@@ -128,7 +132,7 @@ const within = (timeoutSeconds: number) => ({ execution: { ...version.execution,
 
 describe('sharing', () => {
   beforeAll(async () => {
-    version = await (await newOrganization()).publish('hostile')
+    version = await publishFixture('hostile')
   })
 
   describe('a warm thread', () => {
@@ -139,7 +143,7 @@ describe('sharing', () => {
     })
 
     it('executes no run of another version of its agent', async () => {
-      const org = await newOrganization()
+      const org = await newOrganization(await engineTable())
       const first = await org.publish('hostile')
       const second = await org.publish('hostile', { title: 'Changed' })
       expect(await resultOf(first, 'runs of thread')).toBe('1')
@@ -148,7 +152,7 @@ describe('sharing', () => {
     })
 
     it('executes no run of another organization with the same code', async () => {
-      const others = await Promise.all([newOrganization(), newOrganization()])
+      const others = await Promise.all([1, 2].map(() => engineTable().then(newOrganization)))
       for (const org of others)
         expect(await resultOf(await org.publish('hostile'), 'runs of thread')).toBe('1')
     })
@@ -157,7 +161,7 @@ describe('sharing', () => {
       ['another tenant', 'globex'],
       ['no tenant', undefined],
     ])('executes no run of %s', async (_, other) => {
-      const own = await (await newOrganization()).publish('hostile')
+      const own = await publishFixture('hostile')
       expect(await resultOf(own, 'runs of thread', { tenantId: 'acme' })).toBe('1')
       expect(await resultOf(own, 'runs of thread', { ...(other && { tenantId: other }) })).toBe('1')
       expect(await resultOf(own, 'runs of thread', { tenantId: 'acme' })).toBe('2')
@@ -174,7 +178,7 @@ describe('sharing', () => {
     it.each(['detached interval that prints', 'detached wait that prints'])(
       'with a %s prints nothing of it to the logs of other runs',
       async (how) => {
-        const own = await (await newOrganization()).publish('hostile')
+        const own = await publishFixture('hostile')
         for (const tenantId of ['acme', 'globex', 'acme']) {
           await runHostile(own, how, { text: `secret of ${tenantId}`, tenantId })
           const { status, logs } = await runHostile(own, 'wait 50 ms', { tenantId })
@@ -200,7 +204,7 @@ describe('sharing', () => {
     })
 
     it('does not end the next run because of an error between the two', async () => {
-      for (let n = 0; n < 20; n++) {
+      for (let n = 0; n < ROUNDS; n++) {
         const tenantId = `between ${n % 4}`
         await runHostile(version, 'late error of a callback', { tenantId })
         expect((await runHostile(version, 'runs of thread', { tenantId })).status).toBe('SUCCESS')

@@ -9,7 +9,7 @@ import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 const EXPORT = 'export default () => ({})\n'
 
@@ -109,13 +109,13 @@ describe('withThread', () => {
   })
 
   it('keeps as many idle threads as their share of memory permits', async () => {
-    const keys = Array.from({ length: 30 }, (_, n) => `idle ${n}`)
+    const keys = Array.from({ length: 24 }, (_, n) => `idle ${n}`)
     const threads: AgentThread[] = []
     for (const key of keys) threads.push(await runOnce(key, RETURNS))
     const alive = threads.filter(({ isDestroyed }) => !isDestroyed)
     expect(alive.length).toBeLessThanOrEqual(20)
     expect(alive.at(-1)).toBe(threads.at(-1))
-    expect(await runOnce('idle 29', RETURNS)).toBe(threads.at(-1))
+    expect(await runOnce('idle 23', RETURNS)).toBe(threads.at(-1))
   })
 })
 
@@ -129,7 +129,7 @@ const MAX_MESSAGE = 4_000
 async function run(body: string) {
   const code = `export default async () => { const { KEY } = process.env; ${body}; return {} }`
   const version = await aModelAgent({ code: true, env: ['KEY'], inputSchema: {}, outputSchema: {} }, { code })
-  const engine = { ...engineOn(sharedTable()), environment: { KEY } }
+  const engine = { ...engineOn(await engineTable()), environment: { KEY } }
   const options = runOptions()
   const { logs, error } = await runInProcess(engine, { version, input: {}, tenantId: null, options })
   return { logs: logs ?? '', message: error?.message ?? '' }

@@ -3,18 +3,18 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { newOrganization } from '../../support/engine/organization.ts'
+import { publishFixture } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 /** A thread has fewer than ten before it is replaced. */
-const RUNS = 20
+const RUNS = 12
 
 const EXCEEDED = 'The agent exceeded its memory limit of 64 MB.'
 
 describe('the memory limit of a code agent', () => {
   let version: Version
   beforeAll(async () => {
-    version = await (await newOrganization()).publish('hostile')
+    version = await publishFixture('hostile')
   })
 
   it.each([
@@ -93,7 +93,7 @@ describe('the memory limit with the flags of Lambda', () => {
 
   it('permits buffers of any number that are garbage when the run ends', async () => {
     const source = `export default () => {
-      for (let n = 0; n < 3_000; n++) Buffer.alloc(2 ** 20, 1)
+      for (let n = 0; n < 1_000; n++) Buffer.alloc(2 ** 20, 1)
       return { isDone: true }
     }`
     const { ended } = await runIn(64, source)

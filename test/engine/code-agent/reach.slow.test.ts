@@ -12,12 +12,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { newOrganization } from '../../support/engine/organization.ts'
+import { publishFixture } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
 let version: Version
 beforeAll(async () => {
-  version = await (await newOrganization()).publish('hostile')
+  version = await publishFixture('hostile')
 })
 
 const resultOf = async (...parameters: Parameters<typeof runHostile>) =>
@@ -94,7 +94,7 @@ describe('the code of an agent', () => {
       .find((file) => existsSync(file)) ?? ''
 
   it('is in a folder of its own, which nobody may change', async () => {
-    const own = await (await newOrganization()).publish('hostile')
+    const own = await publishFixture('hostile')
     await runHostile(own, 'thread')
     const file = fileOf(own)
     expect(statSync(file).mode & 0o777).toBe(0o400)
@@ -106,7 +106,7 @@ describe('the code of an agent', () => {
     ['replaced', (file: string) => writeFileSync(file, 'export default () => ({ result: "replaced" })')],
     ['removed', (file: string) => rmSync(file)],
   ])('is what was published also after it was %s by another agent', async (_, change) => {
-    const own = await (await newOrganization()).publish('hostile')
+    const own = await publishFixture('hostile')
     await runHostile(own, 'thread')
     const file = fileOf(own)
     chmodSync(join(file, '..'), 0o700)

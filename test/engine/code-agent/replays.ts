@@ -8,9 +8,9 @@ import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
-export const engine = engineOn(sharedTable())
+export const engine = engineOn(await engineTable())
 
 /** A code agent with this body of `run(input, context)`, or another version of the agent `of`. */
 export function anAgent(

@@ -11,16 +11,17 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
-import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
+import { publishFixture } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 import { runHostile } from './run-hostile.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-code-steps-'))
-const table = sharedTable()
+const table = await engineTable()
 const engine = engineOn(table)
 let version: Version
 
 beforeAll(async () => {
-  version = await (await newOrganization()).publish('three-steps')
+  version = await publishFixture('three-steps')
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -121,7 +122,7 @@ describe('context.step', () => {
 describe('the result of a step', () => {
   let hostile: Version
   beforeAll(async () => {
-    hostile = await (await newOrganization()).publish('hostile')
+    hostile = await publishFixture('hostile')
   })
 
   it.each([
@@ -186,7 +187,7 @@ describe('the result of a step', () => {
 })
 
 it('an error that throws when it is read ends the run', async () => {
-  const hostile = await (await newOrganization()).publish('hostile')
+  const hostile = await publishFixture('hostile')
   const { error } = await runHostile(hostile, 'throw what cannot be read')
   expect(error).toMatchObject({
     code: 'AgentFailed',

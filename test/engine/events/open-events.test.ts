@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { ExecutionStatus } from '../../../lib/core/execution.ts'
-import type { ExecutionEvent, RecordedStep } from '../../../lib/core/step.ts'
+import type { ExecutionEvent, RecordedStep, ResponseSoFar } from '../../../lib/core/step.ts'
 import { openEvents, type ReadEvents } from '../../../lib/engine/events/open-events.ts'
 import { emitCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
@@ -31,6 +31,8 @@ function aJournal(page = PAGE) {
   const { id, organizationId } = execution
   const journal = { steps: [] as RecordedStep[], status: 'IN_PROGRESS' as ExecutionStatus | null }
   const reads = { probe: 0, list: 0, get: 0 }
+  const live = { response: null as ResponseSoFar | null, watchedUntil: 0 }
+  const watched: number[] = []
   const failing = { probe: false, list: false }
   const held = { list: Promise.resolve() }
   const events = openEvents({
@@ -39,14 +41,23 @@ function aJournal(page = PAGE) {
         reads.get++
         return journal.status && { ...execution, status: journal.status }
       },
+      watch: async ({ until }) => {
+        watched.push(until)
+        live.watchedUntil = until
+      },
     },
     steps: {
-      probe: async ({ end: { number, pendingCalls } }) => {
+      probe: async ({ end: { number, pendingCalls }, withResponse }) => {
         reads.probe++
         if (failing.probe) throw new Unavailable(null)
         const results = journal.steps[number - 1]?.results
         const hasMore = journal.steps.length > number || pendingCalls.some((call) => results?.has(call))
-        return { status: journal.status, suspension: null, hasMore }
+        return {
+          status: journal.status,
+          suspension: null,
+          hasMore,
+          ...(withResponse && { live: { ...live } }),
+        }
       },
       list: async ({ after }) => {
         reads.list++
@@ -68,11 +79,14 @@ function aJournal(page = PAGE) {
     reads,
     failing,
     held,
+    live,
+    watched,
     find: (after: number) => events.find({ organizationId, id, after }),
 
-    addStep(calls: string[] = []): void {
+    addStep(calls: string[] = [], attempt = 1): void {
       const step = modelStep({
         number: journal.steps.length + 1,
+        attempt,
         calls: calls.map((id) => toolCall(id)),
         usage: { inputTokens: 1, outputTokens: 1 },
       })
@@ -106,6 +120,8 @@ function aJournal(page = PAGE) {
 function describeEvent(event: ExecutionEvent): string {
   if (event.kind === 'status') return event.status
   if (event.kind === 'step') return `step ${event.recorded.step.number}`
+  if (event.kind === 'reset') return `reset ${event.step} ${event.try}`
+  if (event.kind === 'delta') return `delta ${'text' in event ? event.text : event.toolCall.arguments}`
   if (event.kind === 'tool') return `tool ${event.recorded.step.number} ${event.callId}`
   return event.kind
 }
@@ -310,5 +326,65 @@ describe('read', () => {
       ),
       { numRuns: propertyRuns(500) },
     )
+  })
+})
+
+describe('deltas from another process', () => {
+  const kept = (text: string, number = 1, step = 1): ResponseSoFar => ({
+    step,
+    try: number,
+    isVoid: false,
+    parts: [{ call: null, text }],
+  })
+  const marks = (minutes: number) => minutes * 2
+
+  it('are those that the reader lacks, with one mark in 30 s for all readers', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    const run = aJournal()
+    const readers = [run.follow({ deltas: true }), run.follow({ deltas: true })]
+    await pass(0)
+    expect(run.watched).toHaveLength(1)
+    run.live.response = kept('ab')
+    await pass(1_000)
+    run.live.response = kept('abcd')
+    await pass(1_000)
+    const late = run.follow({ deltas: true })
+    await pass(1_000)
+    run.addStep()
+    await pass(1_000)
+    for (const { seen } of readers) expect(seen).toEqual(['IN_PROGRESS', 'delta ab', 'delta cd', 'step 1'])
+    expect(late.seen).toEqual(['IN_PROGRESS', 'delta abcd', 'step 1'])
+    await pass(115_000)
+    expect(run.watched.length).toBe(marks(2))
+  })
+
+  it('are not asked for by readers without deltas, and by nobody once the reader has left', async () => {
+    const run = aJournal()
+    run.follow()
+    await pass(5_000)
+    expect(run.watched).toEqual([])
+    const reader = run.follow({ deltas: true })
+    await pass(1_000)
+    reader.close()
+    run.live.watchedUntil = 0
+    await pass(60_000)
+    expect(run.watched).toHaveLength(1)
+  })
+
+  it('are void when a worker is replaced, whether or not the next one has kept anything', async () => {
+    const run = aJournal()
+    const reader = run.follow({ deltas: true })
+    run.live.response = kept('wrong')
+    await pass(1_000)
+    run.live.response = kept('right', 1_001)
+    await pass(1_000)
+    run.addStep([], 2)
+    await pass(1_000)
+    run.live.response = kept('lost', 1_001, 2)
+    await pass(1_000)
+    run.addStep([], 3)
+    await pass(1_000)
+    const first = ['IN_PROGRESS', 'delta wrong', 'reset 1 1', 'delta right', 'step 1']
+    expect(reader.seen).toEqual([...first, 'delta lost', 'reset 2 1001', 'step 2'])
   })
 })

@@ -6,9 +6,9 @@ import { onceCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution } from '../../support/engine/executions.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
-const engine = engineOn(sharedTable())
+const engine = engineOn(await engineTable())
 
 async function openExecution() {
   const execution = anExecution({})

@@ -8,9 +8,9 @@ import { compareExecutions } from '../../../lib/engine/replay/compare-executions
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution, leased, modelStep, NO_PROGRESS, toolCall } from '../../support/engine/executions.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
-const { executions, steps } = engineOn(sharedTable())
+const { executions, steps } = engineOn(await engineTable())
 const organizationId = system.newId()
 const access = { organizationId, tokenId: '', scopes: null, agents: null, tenantId: null, rate: null }
 const at = new Date().toISOString()

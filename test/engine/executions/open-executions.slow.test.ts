@@ -1,10 +1,9 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { ExecutionSummary } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import type { OpenPage, OpenPosition } from '../../../lib/core/ports/executions.ts'
-import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import {
   ENDED_BY_OPERATOR,
   endOpen,
@@ -16,16 +15,14 @@ import { sweep } from '../../../lib/engine/maintenance.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { engineOn, NO_DELIVERIES } from '../../support/engine/engine-on.ts'
 import { executionOf, modelStep, NO_PROGRESS, toolCall } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { aMessage } from '../../support/engine/scripted-engine.ts'
+import { ownTable } from '../../support/tables/memory-table.ts'
 
-const name = `open-${system.newId()}`
-const table: Table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
+const table = await ownTable()
 const engine = engineOn(table)
-beforeAll(() => provisionTable(inject('dynamodb'), name))
 
 type Overrides = Parameters<typeof executionOf>[1]
 

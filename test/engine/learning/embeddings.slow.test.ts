@@ -10,11 +10,11 @@ import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { checkEmbeddingModel } from '../../../lib/models/embed-text.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { answersIn, messageOf, pastExecutions } from '../../support/learning/corrections.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
-const executions = executionStore(sharedTable())
+const executions = executionStore(await engineTable())
 const { engine, scriptModel } = await startScriptedEngine()
 const { past } = pastExecutions(executions)
 

@@ -8,7 +8,6 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
 import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import {
   answersIn,
@@ -17,8 +16,9 @@ import {
   pastExecutions,
   QUESTION,
 } from '../../support/learning/corrections.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
-const table = sharedTable()
+const table = await engineTable()
 
 const executions = executionStore(table)
 

@@ -7,7 +7,6 @@ import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import {
   answersIn,
@@ -18,8 +17,9 @@ import {
   QUESTION,
   SIMILAR,
 } from '../../support/learning/corrections.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
-const executions = executionStore(sharedTable())
+const executions = executionStore(await engineTable())
 const { engine, scriptModel } = await startScriptedEngine()
 const { past, rate } = pastExecutions(executions)
 const corrected = (answer: string) => ({ correctedOutput: { answer } })

@@ -11,10 +11,10 @@ import { system } from '../../../lib/system.ts'
 import { IMAGE, PDF, pdfOf } from '../../support/data/files.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
 import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 const { engine, scripted, aToolAgent } = await startScriptedEngine()
 
@@ -172,7 +172,7 @@ describe('a run that learns', () => {
     const past = await run(version, sent)
     const feedback = { rating: -1 as const, correctedOutput: { answer: 'Corrected.' }, note: null }
     await giveFeedback(engine, { ...past, feedback, isReview: true })
-    const item = await sharedTable().get(executionKey(past.id), { consistent: true })
+    const item = await (await engineTable()).get(executionKey(past.id), { consistent: true })
     expect(JSON.stringify(item?.lesson)).not.toContain('JVBER')
     const document = `data:application/pdf;base64,${PDF.data}`
     const { learnedFrom } = await run(version, { ...sent, document }, { useDynamicLearning: true })

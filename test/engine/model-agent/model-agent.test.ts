@@ -9,10 +9,10 @@ import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution, executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer, httpTool } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
 import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { aVersion, RolloutRun } from '../../support/rollouts/rollout-run.ts'
 import { dataOf } from '../../support/scripted-model/recorded-request.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 const PROVIDERS: Provider[] = ['openai', 'openai-compatible', 'anthropic', 'bedrock']
 const { engine, runScript, scriptModel, server } = await startScriptedEngine()
@@ -161,6 +161,8 @@ describe('an agent as a tool', () => {
       source: 'AGENT',
       parentExecutionId: execution.id,
       input: { question: 'Well?' },
+      // Its parent in the trace is the span of the call.
+      traceparent: expect.stringMatching(`^00-${execution.id.replaceAll('-', '')}-[0-9a-f]{16}-01$`),
     })
   })
 
@@ -199,7 +201,7 @@ describe('an agent as a tool', () => {
 
 describe('rollouts of sub-agents', () => {
   it('all calls of an agent in a run get the version that the tenant selects, or the execution that calls it', async () => {
-    const run = await RolloutRun.create(sharedTable(), Date.now())
+    const run = await RolloutRun.create(await engineTable(), Date.now())
     const { organizationId, slug } = run.current
     await run.start({ percent: 50 })
     const found = new Set<string>()

@@ -45,6 +45,8 @@ async function outage({
     journal,
     budget: null,
     limits: null,
+    live: { begin: () => undefined, add: () => undefined, fail: () => undefined },
+    number: 1,
   }
   const responding = respondWithRetry({ respond } as unknown as Model, request, limits)
   await expect(responding).rejects.toThrow(ModelError)

@@ -54,6 +54,7 @@ export async function startLoop(setup: LoopSetup) {
     journal,
     budget: null,
     limits: null,
+    live: { begin: () => undefined, add: () => undefined, fail: () => undefined },
     examples: [],
     checkOutput: outputValidatorOf(version),
     system,
@@ -83,6 +84,7 @@ export function openJournal({ execution, store, confirm, drain }: JournalSetup):
     read: async () => [],
     probe: () => Promise.reject(new Error('A run does not probe its steps.')),
     list: () => Promise.reject(new Error('A run does not list its steps.')),
+    keepResponse: () => Promise.reject(new Error('Nobody follows the run.')),
     ...store,
   }
   return Journal.open({
@@ -93,6 +95,7 @@ export function openJournal({ execution, store, confirm, drain }: JournalSetup):
       confirm: confirm ?? (async () => true),
       renew: async () => true,
       report: () => undefined,
+      watchedUntil: 0,
     },
     drain,
   })

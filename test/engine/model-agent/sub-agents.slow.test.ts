@@ -18,9 +18,9 @@ import { openTools } from '../../../lib/tools/open-tools.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution, executionOf, modelStep, toolCall } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
-const engine = engineOn(sharedTable())
+const engine = engineOn(await engineTable())
 const SLUG = 'helper'
 const input = { question: 'Well?' }
 

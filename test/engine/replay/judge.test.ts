@@ -9,7 +9,8 @@ import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { logger } from '../../../lib/logger.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
-import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
+import { publishFixture } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 type End = JsonObject | string
 
@@ -104,13 +105,13 @@ describe('judge', () => {
   })
 })
 
-const table = sharedTable()
+const table = await engineTable()
 
 const engine = engineOn(table)
 
 const { executions } = engine
 
-const version = await (await newOrganization()).publish('echo')
+const version = await publishFixture('echo')
 
 const lease = () => ({ owner: 'me', expiresAt: Date.now() + 60_000 })
 

@@ -7,14 +7,14 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { seededRandom } from '../../support/data/random.ts'
 import { readSeed } from '../../support/data/seed.ts'
 import { httpTool, startToolServer } from '../../support/engine/model-agent.ts'
-import { sharedTable } from '../../support/engine/organization.ts'
 import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { contentOf, originalsOn, queueReplay, readModelSteps } from '../../support/replay/a-replay.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 import { type Fault, FaultyWorker, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
 
 /** All failures in the night. */
 const SHARE = inject('isNightly') ? Number.POSITIVE_INFINITY : 20
-const table = sharedTable()
+const table = await engineTable()
 const scripted = await startScriptedEngine()
 const { engine } = scripted
 let served = 0

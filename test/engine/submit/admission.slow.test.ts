@@ -1,23 +1,19 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
 import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { STATUS_SHARDS, shardOf } from '../../../lib/dynamodb/table/keys.ts'
-import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { admission } from '../../../lib/limits/admission.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { waitUntil } from '../../support/processes/processes.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 const LIMIT = 7
 /** Ten runs each time one has ended. */
 const ROUNDS = 60
-const name = `admission-${system.newId()}`
-const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: inject('dynamodb') })
-const store = executionStore(table)
-beforeAll(() => provisionTable(inject('dynamodb'), name))
+const store = executionStore(await engineTable())
 
 /** An execution that is counted in this shard. Far below the limit, a count is an estimate from one shard. */
 function inShard(shard: number, organizationId: string): Execution {

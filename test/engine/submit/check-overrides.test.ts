@@ -7,7 +7,8 @@ import { checkOverrides, type RunOverrides } from '../../../lib/engine/submit/ch
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 const SETTINGS = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
 
@@ -119,7 +120,7 @@ describe('checkOverrides', () => {
   })
 })
 
-const table = sharedTable()
+const table = await engineTable()
 
 const { id: organizationId, publish } = await newOrganization(table)
 

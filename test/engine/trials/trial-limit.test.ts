@@ -62,9 +62,13 @@ describe('maxTrialCostUsd', () => {
   }
 
   it('is exceeded by at most one response of each run in progress', async () => {
-    const { model, requests } = scripted.scriptModel(() => wrong)
-    const version = await aModelAgent({ model })
     const runs = 8
+    const allInProgress = Promise.withResolvers<void>()
+    const { model, requests } = scripted.scriptModel((_, index) => {
+      if (index === runs - 1) allInProgress.resolve()
+      return { ...wrong, until: allInProgress.promise }
+    })
+    const version = await aModelAgent({ model })
     const max = 9 * CENT
     const trial = await aTrial(version, runs, max)
     await Promise.all(trial.ids.map((id) => processMessage(engine as Engine, id)))

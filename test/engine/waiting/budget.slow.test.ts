@@ -13,6 +13,7 @@ import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 import { meterCapacity } from '../../support/proxy/observe.ts'
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
@@ -45,7 +46,7 @@ async function costOfRun(code: string, answer: Answer | null = null) {
   const engine = openEngine()
   const version = await aModelAgent(
     { code: true, slug: `cost-${system.newId()}`, outputSchema: { type: 'object' } },
-    { code: `export default async (input, context) => { ${code}; return {} }` },
+    { code: `export default async (input, context) => { ${code}; return {} }`, table: sharedTable() },
   )
   const lease = newLease(engine)
   const execution = { ...executionOf(version, { input: { question: '?' } }), lease, attempts: 1 }

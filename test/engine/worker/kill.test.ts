@@ -15,7 +15,7 @@ const WRITES = 1 + 1 + STEPS + 2 * (STEPS - 1) + 1
 const KILL_AFTER = inject('isNightly') ? Array.from({ length: WRITES }, (_, i) => i + 1) : [4, WRITES]
 
 const table = sharedTable()
-const { engine, queued, server } = await startScriptedEngine()
+const { engine, queued, server } = await startScriptedEngine(table)
 const { environment } = engine
 
 /** How many results each request has cleared, whether or not a worker was killed. */
@@ -24,10 +24,8 @@ const CLEARED = [0, 0, 0, 4, 6]
 /** A queued run of five steps with a budget and a small context. The model's responses depend only on the history. */
 async function queuedExecution() {
   const tag = system.newId()
-  const version = await aModelAgent({
-    tools: [httpTool(server, 'left', `/${tag}/left/{id}`), httpTool(server, 'right', `/${tag}/right/{id}`)],
-    context: { window: 950, keep: 1 },
-  })
+  const tools = ['left', 'right'].map((name) => httpTool(server, name, `/${tag}/${name}/{id}`))
+  const version = await aModelAgent({ tools, context: { window: 950, keep: 1 } }, { table })
   const run = await queued(
     ({ history }) => {
       const stepsBefore = history.filter(({ type }) => type === 'result').length / 2

@@ -18,7 +18,7 @@ import type { Script } from '../../support/scripted-model/turn.ts'
 const { engine: shared, aToolAgent, scripted, queued: queuedRun, deadLetter } = await startScriptedEngine()
 
 /** A final write is retried for as long as a lease lasts. */
-const TIMES = { ...leaseTimes(4_000), retryDelayMs: 1 }
+const TIMES = { ...leaseTimes(1_000), retryDelayMs: 1 }
 const DEADLINE_MS = 1_200_000
 const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
 const TOKENS = 2_000

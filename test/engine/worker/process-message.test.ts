@@ -16,8 +16,9 @@ import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { aBatch } from '../../support/batches/a-batch.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
-import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
+import { publishFixture } from '../../support/engine/organization.ts'
 import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 const { engine, queued, deadLetter, aToolAgent } = await startScriptedEngine()
 
@@ -162,8 +163,8 @@ const { executions } = engine
 
 describe('attempt', () => {
   it('ends a run whose result the database rejects, with the cause', async () => {
-    const version = await (await newOrganization()).publish('echo')
-    const table = sharedTable()
+    const version = await publishFixture('echo')
+    const table = await engineTable()
     const oversized = 'x'.repeat(500_000)
     const executions = engineOn({
       ...table,
@@ -184,7 +185,7 @@ describe('attempt', () => {
     { by: 'nobody else', owner: undefined, kind: 'completed' },
     { by: 'another worker', owner: 'another', kind: 'lost' },
   ])('begins with a lease that expired while it was written, and is held by $by: $kind', async (given) => {
-    const version = await (await newOrganization()).publish('echo')
+    const version = await publishFixture('echo')
     const lease = { owner: 'me', expiresAt: Date.now() - 1 }
     const execution = leased(executionOf(version, { input: { text: 'a' }, lease }), 'me')
     await executions.create({ execution })

@@ -15,7 +15,8 @@ import {
   runOptions,
 } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
+import { publishFixture } from '../../support/engine/organization.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
 
 const MINUTE_MS = 60_000
 const INPUT = { text: 'x' }
@@ -29,13 +30,13 @@ const ids = () => ({
 })
 
 beforeAll(async () => {
-  version = await (await newOrganization()).publish('echo')
+  version = await publishFixture('echo')
 })
 
 /** Runs the agent with a cache entry that lives for a minute. */
-function runAt(minute: number, key: string, overrides: Partial<Engine> = {}) {
+async function runAt(minute: number, key: string, overrides: Partial<Engine> = {}) {
   const engine = {
-    ...engineOn(sharedTable()),
+    ...engineOn(await engineTable()),
     system: { ...system, now: () => Date.now() + minute * MINUTE_MS },
     ...overrides,
   }
@@ -50,7 +51,7 @@ function runAt(minute: number, key: string, overrides: Partial<Engine> = {}) {
 
 /** A run in progress whose result others with the key wait for. */
 async function aLeader(key: string) {
-  const engine = engineOn(sharedTable())
+  const engine = engineOn(await engineTable())
   const given = { ...ids(), input: INPUT, options: ONE_STEP, lease: LEASE, cache: { key, ttlSeconds: null } }
   const leader = anExecution(given)
   await engine.executions.create({ execution: leader })
@@ -65,7 +66,7 @@ async function aLeader(key: string) {
 describe('reuseResult', () => {
   it('reuses a result that could not be stored, for no longer than its cache entry would have lived', async () => {
     const key = system.newId()
-    const { cache } = engineOn(sharedTable())
+    const { cache } = engineOn(await engineTable())
     const failing = { ...cache, store: () => Promise.reject(new Error('no response')) }
     const first = await runAt(0, key, { cache: failing })
     expect(first).toMatchObject({ status: 'SUCCESS', cached: false })
@@ -200,7 +201,7 @@ describe('storeResult', () => {
     'after %i of %i steps: stores the result: %s, also if another worker ends the run',
     async (used, maxAgentSteps, isStored) => {
       const key = system.newId()
-      const engine = engineOn(sharedTable())
+      const engine = engineOn(await engineTable())
       const agent = await aModelAgent()
       const options = runOptions({ maxAgentSteps, model: 'openai-compatible/none' })
       const cache = { key, ttlSeconds: null }

@@ -215,7 +215,7 @@ describe('corsOrigins', () => {
       expect(responseParameters).toMatchObject({
         'method.response.header.Access-Control-Allow-Methods': `'${methodsOf(path)}'`,
         'method.response.header.Access-Control-Allow-Headers':
-          "'Authorization,Content-Type,Idempotency-Key,Last-Event-ID,Prefer,MCP-Protocol-Version,Mcp-Method,Mcp-Name'",
+          "'Authorization,Content-Type,Idempotency-Key,Last-Event-ID,Prefer,traceparent,MCP-Protocol-Version,Mcp-Method,Mcp-Name'",
       })
       const text = JSON.stringify(responses)
       for (const origin of OPTION_SETS['every option'].corsOrigins.split(', ')) expect(text).toContain(origin)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { bundleFunctions } from '../../../infra/functions/bundle.ts'
 import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
-import { GRANTS, getAuditPrefix, getUpdatedPrefix } from '../../../infra/functions/grants.ts'
+import { GRANTS, getAuditPrefix, getUpdatedPrefixes } from '../../../infra/functions/grants.ts'
 import { type Calls, startCallRecorder } from '../functions/call-recorder.ts'
 import { synthesize } from '../synthesize.ts'
 import { provisionStack } from './deploy-release.ts'
@@ -38,9 +38,7 @@ describeDeployedFunctions(async () => {
 // In the night, `grants.test.ts` takes every path, and finds grants that no call needs, too.
 it.each(FUNCTION_NAMES)('%s made no call without a grant', (name) => {
   const { table, indexes = [], queue = [], deliveryQueue = [] } = GRANTS[name]
-  const [updated, audited] = [getUpdatedPrefix(name), getAuditPrefix(name)].map((prefix) =>
-    [prefix ?? []].flat(),
-  )
+  const [updated, audited] = [getUpdatedPrefixes(name), [getAuditPrefix(name) ?? []].flat()]
   const granted: Partial<Record<keyof Calls, unknown>> = {
     table,
     updated,

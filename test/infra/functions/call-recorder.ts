@@ -1,5 +1,6 @@
 import {
   AUDIT_PREFIX,
+  EXECUTION_PREFIX,
   MCP_AUDIT_PREFIX,
   RATE_PREFIX,
   SECRET_PREFIX,
@@ -47,8 +48,9 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     if (request.body.includes(`"${SECRET_PREFIX}`)) record(client, 'secrets', operation)
     record(client, 'written', ...writtenKeys(operation, parameters).map((key) => key.replace(/#.*/s, '#')))
     // Of others, what updates tokens is a permission of its own.
-    const own = client === 'authorize-request' ? TOKEN_PREFIX : RATE_PREFIX
-    const prefix = Key?.pk?.S.startsWith(own) ? own : undefined
+    const own = client === 'authorize-request' ? [TOKEN_PREFIX] : [RATE_PREFIX]
+    if (client === 'stream-events') own.push(EXECUTION_PREFIX)
+    const prefix = own.find((each) => Key?.pk?.S.startsWith(each))
     const key: string | undefined = (parameters.Item?.pk ?? Key?.pk)?.S
     const audited = [AUDIT_PREFIX, MCP_AUDIT_PREFIX].find((text) => key?.startsWith(text))
     if (audited && ['PutItem', 'UpdateItem'].includes(operation)) record(client, 'audited', audited)

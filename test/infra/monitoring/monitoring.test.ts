@@ -4,7 +4,7 @@ import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
 import { READ_OPERATIONS } from '../../../infra/monitoring/metric-filters.ts'
 import { functionOf } from '../../../lib/contract/routes.ts'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
-import { UNITS } from '../../../lib/metrics.ts'
+import { LOST_TRACES, UNITS } from '../../../lib/metrics.ts'
 import { readEntries, readSection } from '../read-section.ts'
 import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
@@ -17,6 +17,8 @@ const findAlarms = (of: typeof template): [string, Resource['Properties']][] =>
     Properties,
   ])
 const alarms = new Map(findAlarms(template))
+/** Those of a deployment that sends traces. */
+const allAlarms = new Map(findAlarms(synthesize({ otlpEndpoint: 'https://collector.example.com' })))
 
 /** US dollars per month: https://aws.amazon.com/cloudwatch/pricing/ */
 const ALARM_METRIC_PRICE = 0.1
@@ -82,6 +84,11 @@ describe('the alarms', () => {
     expect(row?.slice(1)).toEqual([String(alarms.size), String(metrics), price])
   })
 
+  it('are one more if traces are sent', () => {
+    expect([...allAlarms.keys()].filter((name) => !alarms.has(name))).toEqual(['LostTraces'])
+    expect(allAlarms.get('LostTraces')).toMatchObject({ MetricName: LOST_TRACES, Threshold: 0 })
+  })
+
   it('treat missing data as breaching only for the sweeper', () => {
     const breaching = [...alarms].filter(([, { TreatMissingData }]) => TreatMissingData === 'breaching')
     expect(breaching.map(([name]) => name)).toEqual(['SweeperNotRunning'])
@@ -93,7 +100,7 @@ describe('the alarms', () => {
 
   it('have one entry each in docs/operations.md, with three parts', () => {
     const entries = readEntries('operations.md', 'Runbooks')
-    expect([...entries.keys()].sort()).toEqual([...alarms.keys()].sort())
+    expect([...entries.keys()].sort()).toEqual([...allAlarms.keys()].sort())
     for (const [alarm, entry] of entries)
       for (const part of ['**Meaning.**', '**How to investigate.**', '**What to do.**'])
         expect(entry.includes(part), `${part} in ${alarm}`).toBe(true)

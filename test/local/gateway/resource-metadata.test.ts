@@ -169,7 +169,7 @@ describe('pages of other origins', () => {
         ...allowed,
         'access-control-allow-methods': 'GET, HEAD',
         'access-control-allow-headers':
-          'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+          'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, traceparent, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
         'access-control-max-age': '7200',
       },
     })

@@ -14,7 +14,7 @@ import {
 import {
   GRANTS,
   getAuditPrefix,
-  getUpdatedPrefix,
+  getUpdatedPrefixes,
   PROTECTED_PREFIXES,
   SECRET_FUNCTIONS,
 } from '../../../infra/functions/grants.ts'
@@ -716,7 +716,7 @@ describe('GRANTS', () => {
     const { table: actions, indexes = [], queue = [], deliveryQueue = [] } = GRANTS[name]
     const granted = {
       table: [...actions].sort(),
-      updated: [getUpdatedPrefix(name) ?? []].flat(),
+      updated: getUpdatedPrefixes(name).sort(),
       audited: [getAuditPrefix(name) ?? []].flat(),
       indexes: [...indexes].sort(),
       queue: [...queue].sort(),

@@ -6,12 +6,12 @@ import type { Engine } from '../../../lib/engine/engine.ts'
 import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { ownTable } from '../tables/memory-table.ts'
+import { engineTable } from '../tables/memory-table.ts'
 import { engineOn } from './engine-on.ts'
 import { executionOf } from './executions.ts'
 import { aModelAgent } from './model-agent.ts'
 
-export const aTable = await ownTable()
+export const aTable = await engineTable()
 
 /** A run of this code, with a clock that only the test moves, and the messages that were sent. */
 export async function aRun(

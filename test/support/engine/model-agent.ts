@@ -8,12 +8,12 @@ import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { toolsSchema } from '../../../lib/tools/document/tools-schema.ts'
 import { closeNow } from '../../../local/emulators/private-socket.ts'
-import { sharedTable } from './organization.ts'
+import { engineTable } from '../tables/memory-table.ts'
 
 /** Publishes an agent, by default a model agent of a new organization. `tools` have the format of `agent.md`. */
 export async function aModelAgent(
   overrides: Partial<Omit<Version, 'tools'>> & { tools?: unknown[] } = {},
-  { code = null, table = sharedTable() }: { code?: string | null; table?: Table } = {},
+  { code = null, table }: { code?: string | null; table?: Table } = {},
 ): Promise<Version> {
   const { tools = [], ...fields } = overrides
   const organizationId = fields.organizationId ?? system.newId()
@@ -40,7 +40,7 @@ export async function aModelAgent(
     documentHash: '',
     ...fields,
   }
-  await agentStore(table).publish({ version, code })
+  await agentStore(table ?? (await engineTable())).publish({ version, code })
   return version
 }
 

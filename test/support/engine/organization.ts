@@ -11,6 +11,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { type ApiClient, type ApiResponse, createClient } from '../service/client.ts'
+import { engineTable } from '../tables/memory-table.ts'
 import { createOrganization, createToken } from './access.ts'
 
 const SAMPLES = fileURLToPath(new URL('../../../agents', import.meta.url))
@@ -59,3 +60,7 @@ export async function newOrganization(table = sharedTable()): Promise<TestOrgani
     },
   }
 }
+
+/** Publishes an agent of `test/fixtures/agents` or `agents` in a new organization on the table of the worker. */
+export const publishFixture = async (slug: string): Promise<Version> =>
+  (await newOrganization(await engineTable())).publish(slug)

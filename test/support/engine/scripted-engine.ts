@@ -3,6 +3,7 @@ import type { Version } from '../../../lib/core/agent.ts'
 import type { Execution, NewExecution, RunOptions } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
+import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processDeadLetter } from '../../../lib/engine/maintenance.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
@@ -11,10 +12,10 @@ import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { system } from '../../../lib/system.ts'
 import { startScriptedModel } from '../scripted-model/start-scripted-model.ts'
 import type { Script } from '../scripted-model/turn.ts'
+import { engineTable } from '../tables/memory-table.ts'
 import { engineOn } from './engine-on.ts'
 import { executionOf, runOptions } from './executions.ts'
 import { aModelAgent, finalAnswer, httpTool, startToolServer } from './model-agent.ts'
-import { sharedTable } from './organization.ts'
 
 /** Model responses: a call of the tool of `aToolAgent`, and the final answer. */
 export const lookup = { calls: [{ name: 'look_up', input: { id: 'x' } }] }
@@ -55,10 +56,11 @@ type Queued = Partial<Omit<NewExecution, 'options'>> & {
 export type ScriptedEngine = Awaited<ReturnType<typeof startScriptedEngine>>
 
 /**
- * For a test file: an engine on the table, by default the shared one, with a scripted model and a tool server that stop
- * at its end.
+ * For a test file: an engine on the table, by default that of the worker, with a scripted model and a tool server that
+ * stop at its end.
  */
-export async function startScriptedEngine(table = sharedTable()) {
+export async function startScriptedEngine(given?: Table) {
+  const table = given ?? (await engineTable())
   const scripted = await startScriptedModel()
   /** Returns the requested path. */
   const server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))

@@ -100,7 +100,8 @@ const OPERATIONS: Operations = {
     return [state, summary]
   },
   renew(state, renewal) {
-    return toBoolean(state, applyIfPermitted(state, transitions.renew(renewal)))
+    const next = applyIfPermitted(state, transitions.renew(renewal))
+    return [next ?? state, next && { watchedUntil: next.execution?.watchedUntil ?? null }]
   },
   release(state, { owner, ...params }) {
     return toBoolean(state, applyIfPermitted(state, transitions.release(owner, params)))

@@ -8,6 +8,7 @@ import {
   type EventType,
   eventIdOf,
   type SubjectEvent,
+  TRACES,
   type Webhook,
 } from '../../../lib/core/notification.ts'
 import type { DeliveryMessage } from '../../../lib/core/ports/queues.ts'
@@ -85,6 +86,7 @@ export function anOutbox(
     sent.push({ destinationId: destination.id, eventId: eventIdOf(event), type, data: JSON.parse(data) })
     return result
   }
+  const traced: string[] = []
   const engine: DeliveryEngine = {
     ...outbox,
     webhooks: webhookStore,
@@ -94,6 +96,11 @@ export function anOutbox(
     system: clock,
     times: leaseTimes(),
     send,
+    async sendTrace({ id }) {
+      const result = await (answers.get(TRACES) ?? (() => OK))()
+      traced.push(id)
+      return result
+    },
     toRecord: (execution) => execution,
     toSummary: ({ id, status }) => ({ id, status }),
     toBatchRecord,
@@ -107,6 +114,8 @@ export function anOutbox(
     on,
     engine,
     sent,
+    /** The executions whose traces were sent. */
+    traced,
     answers,
     webhooks,
     now: () => now,

@@ -13,6 +13,7 @@ import { openDestinations } from '../../../lib/engine/notifications/destinations
 import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { newOutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
+import { traceSender } from '../../../lib/engine/traces/send-trace.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution } from '../engine/executions.ts'
@@ -26,6 +27,8 @@ type Options = {
   /** Of each organization. */
   webhooks?: number
   hasEventBus?: boolean
+  /** Without content, as protobuf. */
+  hasTraces?: boolean
   /** Without an outbox, as if there were none. */
   isPlain?: boolean
 }
@@ -35,7 +38,8 @@ type Options = {
  * stored in it; receivers answer at once, and messages arrive in order.
  */
 export async function meteredOutbox(dynamodb: string, options: Options = {}) {
-  const { organizationIds = [system.newId()], webhooks = 0, hasEventBus = false, isPlain = false } = options
+  const { organizationIds = [system.newId()], webhooks = 0, isPlain = false } = options
+  const { hasEventBus = false, hasTraces = false } = options
   const tableName = `metered-${system.newId()}`
   await provisionTable(dynamodb, tableName)
   const meter = meterCapacity()
@@ -58,7 +62,10 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
       queued.push(message)
     },
   }
-  const environment = hasEventBus ? { EVENT_BUS: 'bus' } : {}
+  const environment = {
+    ...(hasEventBus && { EVENT_BUS: 'bus' }),
+    ...(hasTraces && { OTLP_ENDPOINT: 'https://collector.example' }),
+  }
   const openProcess = () => {
     const destinations = openDestinations(stores.webhooks, { environment })
     return { destinations, ...withOutbox(stores, { queue, system, destinations }) }
@@ -72,6 +79,16 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
       sentBytes += Buffer.byteLength(data)
       return OK
     },
+    // A process reads the slug of a version once.
+    sendTrace: traceSender(
+      { ...stores, agents: { getVersion: async () => null } },
+      environment,
+      async ({ body }) => {
+        sent++
+        sentBytes += Buffer.byteLength(body)
+        return OK
+      },
+    ),
     toRecord: toExecutionRecord,
     toSummary: toExecutionSummary,
     toBatchRecord,

@@ -8,21 +8,31 @@ import { openTable, type Query, type Table } from '../../../lib/dynamodb/table/t
 import type { Environment } from '../../../lib/environment.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
+import type { EmulatorName } from './emulators.ts'
 import { scanTable } from './sdk.ts'
 
 /** A table of its own for a test file: in memory, and in the night, which plays the same cases, on the emulator. */
-export async function ownTable(): Promise<Table> {
-  if (!inject('isNightly')) return memoryTable()
-  const environment = { TABLE_NAME: `own-${system.newId()}`, DYNAMODB_ENDPOINT: inject('dynamodb') }
-  await provisionTable(environment.DYNAMODB_ENDPOINT, environment.TABLE_NAME)
-  return openTable(environment)
+export const ownTable = async (emulator: EmulatorName = 'dynamodb'): Promise<Table> =>
+  inject('isNightly') ? emulatedTable(emulator) : memoryTable()
+
+/** A table of its own on the emulator. */
+export async function emulatedTable(emulator: EmulatorName): Promise<Table> {
+  const [endpoint, name] = [inject(emulator), `own-${system.newId()}`]
+  await provisionTable(endpoint, name)
+  const table = openTable({ TABLE_NAME: name, DYNAMODB_ENDPOINT: endpoint })
+  contents.set(table, () => scanTable(endpoint, name))
+  return table
 }
 
-/** All items of a table that `ownTable` or `memoryTable` has returned. */
-export const scan = async (table: Table): Promise<Item[]> =>
-  contents.get(table)?.() ?? (await scanTable(inject('dynamodb'), table.name))
+let shared: Promise<Table> | undefined
 
-const contents = new WeakMap<Table, () => Item[]>()
+/** The table that the test files of a worker share which need no process beside it. */
+export const engineTable = (): Promise<Table> => (shared ??= ownTable())
+
+/** All items of a table of this file. */
+export const scan = async (table: Table): Promise<Item[]> => (await contents.get(table)?.()) ?? []
+
+const contents = new WeakMap<Table, () => Item[] | Promise<Item[]>>()
 
 /** DynamoDB's limit of an item. */
 const MAX_ITEM_BYTES = 400 * 1_024

@@ -18,6 +18,20 @@ async function callTool(respond: Parameters<typeof serve>[0], overrides: Record<
 }
 
 describe('openHttpTool, request', () => {
+  it('has the trace context of the call, unless the document has another', async () => {
+    const server = await serve((response) => json(response, {}))
+    const traceparentOf = (key: string) => `trace of ${key}`
+    const own = httpTool(server.host, { headers: { TraceParent: 'mine' } })
+    for (const tool of [httpTool(server.host), own])
+      await call(await openDeclared([tool], { traceparentOf }), 'get', {})
+    await call(await openDeclared([httpTool(server.host)]), 'get', {})
+    expect(server.received.map(({ headers }) => headers.traceparent)).toEqual([
+      'trace of run/1/call-1',
+      'mine',
+      undefined,
+    ])
+  })
+
   const input = {
     id: text,
     limit: { type: 'integer', required: false },

@@ -30,6 +30,17 @@ describe('openLambdaTool', () => {
     expect(JSON.parse(context)).toEqual({ custom: { idempotencyKey: 'run/1/call-1' } })
   })
 
+  it('tells the function the trace context of the call', async () => {
+    const server = await serve((response) => response.end('null'))
+    const tools = await openDeclared([lambdaDocument('orders:live')], {
+      environment: { LAMBDA_ENDPOINT: server.url },
+      traceparentOf: (key) => `trace of ${key}`,
+    })
+    await call(tools, 'invoke', { id: 'a' })
+    const context = Buffer.from(String(server.received[0]?.headers['x-amz-client-context']), 'base64')
+    expect(JSON.parse(context.toString()).custom.traceparent).toBe('trace of run/1/call-1')
+  })
+
   it('keeps the digits of numbers', async () => {
     const { result } = await invoke((response) => response.end('{"orderId":7615917337495251231,"n":1.50}'))
     expect(JSON.stringify(result)).toBe('{"ok":true,"value":{"orderId":7615917337495251231,"n":1.5}}')

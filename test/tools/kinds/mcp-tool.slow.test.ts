@@ -33,6 +33,16 @@ describe('openMcpTools', () => {
     expect(await call(tools, 'crm_structured', {})).toEqual({ ok: true, value: { n: 1 } })
   })
 
+  it('tells the server the trace context of a call, in the message and its request', async () => {
+    const server = await serveMcp()
+    const tools = await openDeclared([mcpDocument(server.url)], { traceparentOf: (key) => `trace of ${key}` })
+    await call(tools, 'crm_find_customer', { name: 'Ada' })
+    const traceparent = 'trace of run/1/call-1'
+    expect(server.seen.at(-1)).toMatchObject({ method: 'find.customer', meta: { traceparent } })
+    expect(server.seen.at(-2)).toMatchObject({ method: 'POST', headers: { traceparent } })
+    expect(server.seen[0]?.headers).not.toHaveProperty('traceparent')
+  })
+
   it('declares only the tools that the document names', async () => {
     const server = await serveMcp()
     const tools = await openDeclared([mcpDocument(server.url, { tools: ['find_customer', 'structured'] })])

@@ -4,6 +4,7 @@ import { sleep, watch } from '../http/call.ts'
 import type { Connection } from '../http/request.ts'
 import { backoffMs } from '../http/request.ts'
 import type { Execution, Step, ToolCall, Wait } from '../records.ts'
+import { type DeepPartial, parsePartial } from './partial.ts'
 import { EventParser, type SentEvent } from './sse.ts'
 
 /**
@@ -16,6 +17,21 @@ export type ExecutionEvent<Output = Record<string, unknown>> =
   | { event: 'tool'; data: ToolCall & { step: number } }
   | { event: 'waiting'; data: { id: string; waitingFor: Wait[] } }
   | { event: 'done'; data: Execution<Output> }
+
+/**
+ * What a model is writing, with the option `deltas`. `delta`: a piece of the text, or of the arguments of a tool call,
+ * of the response `try` for a step. `partial`: the output so far. `reset`: all that came from a try is void. A `step`
+ * supersedes what came before it.
+ */
+export type LiveEvent<Output = Record<string, unknown>> =
+  | { event: 'delta'; data: Delta }
+  | { event: 'reset'; data: { step: number; try: number } }
+  | { event: 'partial'; data: DeepPartial<Output> }
+
+export type Delta = { step: number; try: number } & (
+  | { text: string; toolCall?: undefined }
+  | { toolCall: { id: string; name: string; arguments: string }; text?: undefined }
+)
 
 /** The service sends a comment after 15 seconds of silence. */
 const MAX_SILENCE_MS = 45_000
@@ -34,16 +50,24 @@ export async function* readEvents<Output>(
   call: Call,
   open: (after: string) => Promise<Response>,
   after: string,
-): AsyncGenerator<ExecutionEvent<Output>> {
+): AsyncGenerator<ExecutionEvent<Output> | LiveEvent<Output>> {
+  const live = new LiveReader<Output>(parse)
   const isNew = newEventFilter(Number(after), stringify)
   let position = after
   for (let failures = 0; failures <= maxRetries; ) {
     const parser = new EventParser()
+    // A new stream begins with the response so far.
+    yield* live.restart()
     for await (const part of readText(await open(position), call)) {
       for (const sent of parser.push(part)) {
         if (!EVENTS.has(sent.event)) continue
         failures = 0
         const event = parseEvent<Output>(sent, parse, call)
+        if (event.event === 'delta' || event.event === 'reset' || event.event === 'partial') {
+          yield* live.take(event)
+          continue
+        }
+        if (event.event === 'step') live.end()
         if (event.event === 'step') position = sent.id ?? position
         if (event.event === 'status') call.executionId ??= event.data.id
         if (isNew(event, Number(sent.id))) yield event
@@ -62,13 +86,53 @@ export async function* readEvents<Output>(
 }
 
 /** Others are of a later version of the service, or of something in between. */
-const EVENTS = new Set<string>([
-  'status',
-  'step',
-  'tool',
-  'waiting',
-  'done',
-] satisfies ExecutionEvent['event'][])
+const EVENTS = new Set<string>(['status', 'step', 'tool', 'waiting', 'done', 'delta', 'reset'] satisfies (
+  | ExecutionEvent
+  | LiveEvent
+)['event'][])
+
+/** The tool by which a model returns its output. */
+const FINAL_ANSWER = 'final_answer'
+
+/** Adds the output so far to the deltas. */
+class LiveReader<Output> {
+  private readonly parse: Connection['parse']
+  private at: { step: number; try: number } | null = null
+  /** The text, and the arguments of each call that returns an output. */
+  private texts = new Map<string, string>()
+
+  constructor(parse: Connection['parse']) {
+    this.parse = parse
+  }
+
+  *take(event: LiveEvent<Output>): Generator<LiveEvent<Output>> {
+    yield event
+    if (event.event !== 'delta') {
+      this.end()
+      return
+    }
+    const { step, try: number, text, toolCall } = event.data
+    if (step !== this.at?.step || number !== this.at.try) this.texts.clear()
+    this.at = { step, try: number }
+    if (toolCall && toolCall.name !== FINAL_ANSWER) return
+    const key = toolCall?.id ?? ''
+    const whole = (this.texts.get(key) ?? '') + (toolCall?.arguments ?? text)
+    this.texts.set(key, whole)
+    const data = parsePartial(whole, this.parse)
+    if (data) yield { event: 'partial', data: data as DeepPartial<Output> }
+  }
+
+  *restart(): Generator<LiveEvent<Output>> {
+    if (this.at) yield { event: 'reset', data: this.at }
+    this.end()
+  }
+
+  /** A step supersedes its deltas. */
+  end(): void {
+    this.at = null
+    this.texts.clear()
+  }
+}
 
 const MAX_QUOTED_CHARACTERS = 80
 
@@ -77,7 +141,7 @@ function parseEvent<Output>(
   { event, id, data: text }: SentEvent,
   parse: Connection['parse'],
   { executionId }: Call,
-): ExecutionEvent<Output> {
+): ExecutionEvent<Output> | LiveEvent<Output> {
   let cause: unknown
   try {
     const data: unknown = parse(text)

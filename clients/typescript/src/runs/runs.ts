@@ -26,9 +26,14 @@ const MAX_WAIT_SECONDS = 25
 const PAUSE_MS = 1_000
 
 /** The request of a run. All requests of one call have the same key, so that they lead to one execution. */
-export type Run = { agent: string; body: string; key: string; parameters: object }
+export type Run = { agent: string; body: string; key: string; parameters: { deltas?: boolean | undefined } }
 
-export function toRun(connection: Connection, agent: string, input: unknown, options: RunOptions): Run {
+export function toRun(
+  connection: Connection,
+  agent: string,
+  input: unknown,
+  options: RunOptions & Run['parameters'],
+): Run {
   const { signal, timeoutMs, cancelOnAbort, onWaiting, idempotencyKey, ...parameters } = options
   return {
     agent,
@@ -152,7 +157,8 @@ export async function openRunEvents(
   run: Run,
   after: string,
 ): Promise<Response> {
-  if (call.executionId !== undefined) return openEvents(connection, call, call.executionId, after)
+  const { deltas } = run.parameters
+  if (call.executionId !== undefined) return openEvents(connection, call, call.executionId, { after, deltas })
   const response = await openStream(connection, call, toRequest(run, 'sync'))
   call.executionId = response.headers.get('X-Execution-Id') ?? undefined
   return response
@@ -162,9 +168,11 @@ export const openEvents = (
   connection: Connection,
   call: Call,
   id: string,
-  after: string,
-): Promise<Response> =>
-  openStream(connection, call, { path: `${executionPath(id)}/events`, headers: { 'Last-Event-ID': after } })
+  { after, deltas }: { after: string; deltas?: boolean | undefined },
+): Promise<Response> => {
+  const path = `${executionPath(id)}/events${toQuery({ deltas })}`
+  return openStream(connection, call, { path, headers: { 'Last-Event-ID': after } })
+}
 
 const EVENT_STREAM = 'text/event-stream'
 

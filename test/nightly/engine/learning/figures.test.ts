@@ -16,7 +16,7 @@ import { startProxy } from '../../../support/proxy/start-proxy.ts'
 
 const table = sharedTable()
 const executions = executionStore(table)
-const { engine, scriptModel } = await startScriptedEngine()
+const { engine, scriptModel } = await startScriptedEngine(table)
 const { past } = pastExecutions(executions)
 const answer = { calls: [finalAnswer({ answer: 'Done.' })] }
 
@@ -33,7 +33,7 @@ afterAll(() => proxy.stop())
 describe('the read units of a run', () => {
   /** Rated executions with a vector each, and with as much text as an entry can have if they are large. */
   async function withLessons(count: number, isLarge: boolean) {
-    const agent = await aModelAgent()
+    const agent = await aModelAgent({}, { table })
     const vector = Int8Array.from({ length: 1_536 }, (_, i) => (i * 31) % 127)
     const words = isLarge ? 'parcel order '.repeat(100) : 'My parcel'
     for (let done = 0; done < count; done += 50)

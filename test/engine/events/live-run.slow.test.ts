@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { Model, ResponsePart } from '../../../lib/core/model.ts'
+import type { ExecutionEvent } from '../../../lib/core/step.ts'
+import { openTable } from '../../../lib/dynamodb/table/table.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { newLease } from '../../../lib/engine/engine.ts'
+import { attempt } from '../../../lib/engine/worker/attempt.ts'
+import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
+import { engineOn } from '../../support/engine/engine-on.ts'
+import { executionOf, leased } from '../../support/engine/executions.ts'
+import { aModelAgent } from '../../support/engine/model-agent.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
+import { meterCapacity } from '../../support/proxy/observe.ts'
+import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
+
+const meter = meterCapacity()
+let proxy: HttpProxy
+beforeAll(async () => {
+  proxy = await startProxy(inject('dynamodb'), meter.behavior)
+})
+afterAll(() => proxy.stop())
+
+const ANSWER = JSON.stringify({ answer: 'Because it is so. '.repeat(20) })
+const TOKEN_MS = 20
+
+/** Writes the answer in pieces of four characters. `pieces`: how many it writes before it stops for good. */
+function aModel(pieces = Number.POSITIVE_INFINITY): Model {
+  return {
+    name: 'fake/model',
+    answerModes: ['tool'],
+    userMessage: (text) => text,
+    toolMessage: () => null,
+    async respond({ onPart, signal }) {
+      const id = 'call'
+      for (let at = 0; at < ANSWER.length; at += 4) {
+        signal.throwIfAborted()
+        if (at / 4 >= pieces) await new Promise(() => undefined)
+        await new Promise((resolve) => setTimeout(resolve, TOKEN_MS))
+        const part: ResponsePart = {
+          toolCall: { id, name: 'final_answer', arguments: ANSWER.slice(at, at + 4) },
+        }
+        onPart?.(part)
+      }
+      const call = { id, name: 'final_answer', input: JSON.parse(ANSWER), error: null }
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      return { messages: [], text: '', toolCalls: [call], usage, stopReason: 'tool-calls' }
+    },
+  }
+}
+
+/** A worker's engine, metered, with a lease of 600 ms. */
+const aWorker = (model = aModel(), leaseMs = 600): Engine => ({
+  ...engineOn(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })),
+  openModel: async () => model,
+  times: leaseTimes(leaseMs),
+})
+
+/** As another process has it: it shares no memory with the workers. */
+async function aGateway() {
+  vi.resetModules()
+  const { openEvents } = await import('../../../lib/engine/events/open-events.ts')
+  const stores = engineOn(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') }))
+  return openEvents(stores)
+}
+
+async function aRun(engine: Engine) {
+  const execution = {
+    ...executionOf(await aModelAgent({ model: 'openai/fake' }, { table: sharedTable() }), {
+      input: { question: '?' },
+    }),
+    attempts: 1,
+  }
+  const lease = newLease(engine)
+  await engine.executions.create({ execution: { ...execution, lease } })
+  return { execution, run: () => attempt(engine, leased({ ...execution, lease }, lease.owner)) }
+}
+
+type Reader = { stop: () => void; events: ExecutionEvent[]; ended: Promise<void> }
+
+function follow(
+  gateway: Awaited<ReturnType<typeof aGateway>>,
+  { id, organizationId }: { id: string; organizationId: string },
+): Reader {
+  const events: ExecutionEvent[] = []
+  const controller = new AbortController()
+  const { signal } = controller
+  const read = async () => {
+    const key = { id, organizationId, status: 'IN_PROGRESS' as const, after: 0, maxMs: 60_000 }
+    for await (const batch of gateway.read({ ...key, deltas: true, signal })) events.push(...batch)
+  }
+  return { events, stop: () => controller.abort(), ended: read() }
+}
+
+/** The arguments by try; those that a reset made void are gone. */
+function textsOf(events: ExecutionEvent[]): Record<number, string> {
+  const texts: Record<number, string> = {}
+  for (const event of events) {
+    if (event.kind === 'reset') delete texts[event.try]
+    if (event.kind === 'delta' && 'toolCall' in event)
+      texts[event.try] = (texts[event.try] ?? '') + event.toolCall.arguments
+  }
+  return texts
+}
+
+describe('a run that is followed from another process', () => {
+  it('costs no more write units without readers, and one a second for 1 kB with them', async () => {
+    const cost = async (watch: boolean) => {
+      // One heartbeat, at 1 s.
+      const { execution, run } = await aRun(aWorker(aModel(), 6_000))
+      meter.take()
+      const reader = watch ? follow(await aGateway(), execution) : null
+      const startedAt = performance.now()
+      await run()
+      const { writeUnits, requests } = meter.take()
+      await reader?.ended
+      return { writeUnits, requests, seconds: (performance.now() - startedAt) / 1_000, reader }
+    }
+    const alone = await cost(false)
+    // The renewal before the first step, the step, the end, and the heartbeats: as before there were deltas.
+    const heartbeats = Math.floor(alone.seconds)
+    expect(alone.requests.PutItem).toBe(1)
+    expect(alone.requests.UpdateItem).toBeLessThanOrEqual(2 + heartbeats)
+    const watched = await cost(true)
+    expect(watched.requests.PutItem).toBeGreaterThan(1)
+    expect((watched.requests.PutItem ?? 0) - 1).toBeLessThanOrEqual(Math.ceil(watched.seconds))
+    expect(watched.writeUnits - alone.writeUnits).toBeLessThanOrEqual(Math.ceil(watched.seconds) + 1)
+  })
+
+  it('shows each reader a prefix of its step: late ones, and one that reloads three times', async () => {
+    const { execution, run } = await aRun(aWorker())
+    const running = run()
+    const gateway = await aGateway()
+    for (let reload = 0; reload < 3; reload++) {
+      const reader = follow(await aGateway(), execution)
+      await vi.waitFor(
+        () => expect(textsOf(reader.events)[1]?.length ?? 0).toBeGreaterThan(20 * reload),
+        10_000,
+      )
+      expect(ANSWER.startsWith(textsOf(reader.events)[1] ?? '?')).toBe(true)
+      reader.stop()
+    }
+    const late = follow(gateway, execution)
+    await running
+    await late.ended
+    expect(ANSWER.startsWith(textsOf(late.events)[1] ?? '?')).toBe(true)
+    expect(late.events.at(-1)).toMatchObject({
+      kind: 'done',
+      execution: { status: 'SUCCESS', output: JSON.parse(ANSWER) },
+    })
+  })
+
+  it('resets what a worker had written that was killed, and ends right', async () => {
+    const dead = aWorker(aModel(40))
+    const { execution, run } = await aRun(dead)
+    const store = dead.executions
+    // The lease of a killed worker expires.
+    let isDead = false
+    dead.executions = {
+      ...store,
+      renew: (params) => (isDead ? new Promise(() => undefined) : store.renew(params)),
+    }
+    const { keepResponse } = dead.steps
+    dead.steps.keepResponse = async (params) => (isDead ? undefined : keepResponse(params))
+    run().catch(() => undefined)
+    const reader = follow(await aGateway(), execution)
+    await vi.waitFor(() => expect(textsOf(reader.events)[1]).toBeTruthy(), 10_000)
+    isDead = true
+    const next = aWorker()
+    const leasedTo = await vi.waitFor(
+      async () => {
+        const claimed = await next.executions.claim({
+          id: execution.id,
+          lease: newLease(next),
+          now: Date.now(),
+        })
+        if (typeof claimed === 'string') throw new Error(claimed)
+        return claimed
+      },
+      { timeout: 10_000, interval: 100 },
+    )
+    await attempt(next, leasedTo)
+    await reader.ended
+    const kinds = reader.events.map(({ kind }) => kind)
+    expect(kinds.indexOf('reset')).toBeGreaterThan(kinds.indexOf('delta'))
+    expect(reader.events.find(({ kind }) => kind === 'reset')).toMatchObject({ step: 1, try: 1 })
+    for (const text of Object.values(textsOf(reader.events))) expect(ANSWER.startsWith(text)).toBe(true)
+    expect(reader.events.at(-1)).toMatchObject({ kind: 'done', execution: { output: JSON.parse(ANSWER) } })
+  })
+})
