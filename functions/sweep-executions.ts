@@ -8,6 +8,7 @@ import { syncAgent } from '../lib/engine/schedules/sync-schedules.ts'
 import { openDailyCost } from '../lib/engine/usage/daily-cost.ts'
 import { foldUsage, newFoldMemory } from '../lib/engine/usage/fold.ts'
 import { newSentTimers, sweepTimers } from '../lib/engine/waiting/sweep-timers.ts'
+import { watchQuota } from '../lib/engine/watch-quota.ts'
 import { logger } from '../lib/logger.ts'
 import { recordDailyCost, recordOutboxAge } from '../lib/metrics.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
@@ -17,7 +18,7 @@ import { system } from '../lib/system.ts'
 const queue = openRunQueue()
 const deliveryQueue = openDeliveryQueue()
 const stores = withMetricsAndOutbox(openStores(), { queue: deliveryQueue, system })
-const { executions, limits, steps, deliveries, usage, tellAborted: tell } = stores
+const { executions, limits, steps, deliveries, usage, rates, tellAborted: tell } = stores
 const memory = newOutboxMemory()
 const foldMemory = newFoldMemory()
 const rolloutMemory = newRolloutMemory()
@@ -26,6 +27,8 @@ const sent = newSentTimers()
 const readDailyCost = openDailyCost(stores)
 const sync = (agent: { organizationId: string; agentId: string }) =>
   syncAgent({ ...stores, queue, system, times }, agent)
+
+const sweepQuota = watchQuota(rates)
 
 /** Normally, the totals of a minute are final 6 to 7 minutes after its end. */
 const MAX_USAGE_DELAY_MINUTES = 30
@@ -42,6 +45,7 @@ export async function handler(): Promise<void> {
     sweepEvents(),
     recordDailyCost(readDailyCost),
     foldAndWatch(),
+    sweepQuota(),
   ])
   throwAny(reasonsOf(parts), `of ${parts.length} parts of the sweep failed`)
 }

@@ -87,7 +87,7 @@ export const listSuppressions = (service: { name: string }): Suppression[] => [
   {
     id: 'AwsSolutions-IAM5[Resource::*]',
     reason:
-      'The X-Ray actions, and those that describe network interfaces and subnets for vpcId, do not support resource-level permissions. Template tests allow no other wildcard.',
+      'The X-Ray actions, lambda:GetAccountSettings, and those that describe network interfaces and subnets for vpcId, do not support resource-level permissions. Template tests allow no other wildcard.',
     constructs: withModelRunner(() => true),
   },
   {

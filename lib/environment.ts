@@ -30,6 +30,12 @@ export const METRICS_NAMESPACE = 'METRICS_NAMESPACE'
  */
 export const ORGANIZATION_CONCURRENCY = 'ORGANIZATION_CONCURRENCY'
 
+/**
+ * `on` if all functions share a small quota: their processes are counted together, and streams end after a minute.
+ * `unknown` if only the sweeper can tell, which stores the quota of the account.
+ */
+export const SHARED_CONCURRENCY = 'SHARED_CONCURRENCY'
+
 /** The organization whose clients may name loopback addresses; absent on AWS. */
 export const LOOPBACK_ORGANIZATION = 'LOOPBACK_ORGANIZATION'
 

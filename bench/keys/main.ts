@@ -1,10 +1,11 @@
 /** `npm run simulate`: how runs load the partition keys of the table and its indexes, and which key limits the rate. */
 import { Command, InvalidArgumentError } from 'commander'
+import { SMALL_QUOTA } from '../../lib/core/limits.ts'
 import { markdownTable, type Row } from '../report.ts'
 import { RESOURCES } from './capacity-units.ts'
 import { breakingPoint, firstToBreak, QUOTA, unitsPerRun } from './hot-keys.ts'
 import { PAYLOAD_SIZES } from './payloads.ts'
-import { simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
+import { ACCOUNTS, ALL_CALLS, simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
 import { SCENARIOS, type Simulation, simulate } from './workload.ts'
 
 /** A multiple of all numbers of shards. Repeated draws differ by a few percent. */
@@ -24,6 +25,10 @@ print('Limit in runs per second: the first key that needs more than a partition'
 print(
   'Calls of organization B that are refused while 5,000 callers of organization A repeat theirs, without and with `accountConcurrency=1000`',
   await waitingRows(),
+)
+print(
+  'The same for accounts with other quotas and all kinds of calls: without a limit, by default, and with `accountConcurrency`',
+  await quotaRows(),
 )
 
 function unitRows(): Row[] {
@@ -57,14 +62,34 @@ function limitRow(simulation: Simulation): Row {
 async function waitingRows(): Promise<Row[]> {
   const rows: Row[] = []
   for (const scenario of WAITING_SCENARIOS) {
-    const without = await simulateWaiting(scenario, false)
-    const limited = await simulateWaiting(scenario, true)
+    const without = await simulateWaiting(scenario, 'nothing')
+    const limited = await simulateWaiting(scenario, 'setting')
     rows.push({
       'organization A': scenario.name,
       without: percent(without.refused),
       with: percent(limited.refused),
       'with, from the tenth second on': percent(limited.refusedLater),
       "A's concurrency": percent(limited.occupied),
+    })
+  }
+  return rows
+}
+
+async function quotaRows(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const account of ACCOUNTS) {
+    const without = await simulateWaiting(ALL_CALLS, 'nothing', account)
+    // The sweeper changes nothing for larger ones.
+    const isSmall = account.quota < SMALL_QUOTA
+    const read = isSmall ? await simulateWaiting(ALL_CALLS, 'sweeper', account) : without
+    const set = await simulateWaiting(ALL_CALLS, 'setting', account)
+    rows.push({
+      quota: account.quota,
+      'without a limit': percent(without.refused),
+      'quota read by the sweeper': percent(read.refused),
+      'from the tenth second on': percent(read.refusedLater),
+      accountConcurrency: percent(set.refused),
+      'then from the tenth second on': percent(set.refusedLater),
     })
   }
   return rows

@@ -1,15 +1,29 @@
 import { divideConcurrency } from '../../infra/functions/concurrency.ts'
 import { TooManyOpenRequests } from '../../lib/core/limit-errors.ts'
-import { OPEN_RETRY_AFTER_SECONDS } from '../../lib/core/limits.ts'
+import {
+  EVENT_STREAM_MS,
+  OPEN_RETRY_AFTER_SECONDS,
+  ORGANIZATION_SHARE,
+  SMALL_QUOTA,
+} from '../../lib/core/limits.ts'
 import type { OpenRequests, RateStore } from '../../lib/core/ports/access.ts'
 import { occupiedProcesses } from '../../lib/limits/occupied-processes.ts'
 import { PARTITION } from './hot-keys.ts'
 import { createRandom } from './random.ts'
 import { createClock } from './virtual-clock.ts'
 
-const ACCOUNT_CONCURRENCY = 1_000
-const RUNNERS = 100
-const CALLERS = 5_000
+/** A quota, and the runners of each queue: the default, or as many as the quota allows. */
+export type Account = { quota: number; runnerConcurrency: number }
+
+export const ACCOUNTS: Account[] = [
+  { quota: 10, runnerConcurrency: 2 },
+  { quota: 100, runnerConcurrency: 25 },
+  { quota: 1_000, runnerConcurrency: 50 },
+  { quota: 10_000, runnerConcurrency: 50 },
+]
+
+const DEFAULT_ACCOUNT: Account = { quota: 1_000, runnerConcurrency: 50 }
+const CALLERS_PER_PROCESS = 5
 const SECONDS = 90
 /** Of a request to the table, and of a request that does not wait; in milliseconds. */
 const MS = { table: 5, short: 20 } as const
@@ -33,13 +47,15 @@ const SHORT_SYNC = { name: 'synchronous runs of 2 s', functionName: 'run-agent',
 
 export type WaitingScenario = { name: string; calls: Call[] }
 
+export const ALL_CALLS: WaitingScenario = { name: 'all of these', calls: [SYNC, WAIT, MCP, STREAM] }
+
 /** What the callers of organization A repeat. */
 export const WAITING_SCENARIOS: WaitingScenario[] = [
   ...[SYNC, WAIT, MCP, STREAM, SHORT_WAIT, SHORT_SYNC].map((call) => ({ name: call.name, calls: [call] })),
-  { name: 'all of these', calls: [SYNC, WAIT, MCP, STREAM] },
+  ALL_CALLS,
 ]
 
-/** What organization B sends per second. */
+/** What organization B sends per second, and in proportion to the quota, in an account of 1,000. */
 const OTHERS: (Call & { perSecond: number })[] = [
   { name: 'reads', functionName: 'get-execution', ms: MS.short, perSecond: 20 },
   { name: 'short synchronous runs', functionName: 'run-agent', ms: 200, perSecond: 5 },
@@ -66,17 +82,26 @@ type Outcome = 'completed' | 'refused' | 'throttled'
 /** Until a caller calls again; up to half as much longer. */
 const BACKOFF_MS = { completed: 0, refused: OPEN_RETRY_AFTER_SECONDS * 1_000, throttled: 1_000 } as const
 
-/** `isLimited`: with the reservations and limits of `accountConcurrency`; otherwise, all share the account. */
+/**
+ * By what organizations are limited: nothing, the reservations and limits of `accountConcurrency`, or the quota that
+ * the sweeper has read.
+ */
+export type LimitedBy = 'nothing' | 'setting' | 'sweeper'
+
 export async function simulateWaiting(
   { calls }: WaitingScenario,
-  isLimited: boolean,
+  limitedBy: LimitedBy,
+  { quota, runnerConcurrency }: Account = DEFAULT_ACCOUNT,
   seed = 1,
 ): Promise<WaitingResult> {
   const clock = createClock()
   const random = createRandom(seed)
-  const { reserved, ofOrganization } = isLimited
-    ? divideConcurrency({ accountConcurrency: ACCOUNT_CONCURRENCY, runnerConcurrency: RUNNERS / 2 })
-    : { reserved: {}, ofOrganization: {} }
+  const accountConcurrency = limitedBy === 'setting' ? quota : null
+  const divided = divideConcurrency({ accountConcurrency, runnerConcurrency })
+  const { reserved, ofOrganization, mappings } = divided
+  const isRead = limitedBy === 'sweeper' && quota < SMALL_QUOTA
+  const isShared = divided.isShared || isRead
+  const deliveries = divided.isShared ? mappings.deliveries : 0
   const writes = new Map<string, number>()
   const table = {
     async countProcess({ organizationId, name, window }: Parameters<RateStore['countProcess']>[0]) {
@@ -90,19 +115,22 @@ export async function simulateWaiting(
   }
   const counters = new Map<string, number>()
   const newProcess = (functionName: FunctionName): OpenRequests => {
-    const max = ofOrganization[functionName]
+    const max = isRead ? Math.floor(quota * ORGANIZATION_SHARE) : ofOrganization[functionName]
     if (max === undefined)
       return { hold: async () => ({ full: new AbortController().signal, release: () => {} }) }
-    return occupiedProcesses({ rates: table, functionName, max, clock: { ...clock, random } })
+    const counted = isShared ? 'all' : functionName
+    return occupiedProcesses({ rates: table, functionName: counted, max, clock: { ...clock, random } })
   }
   const idle = new Map<FunctionName, OpenRequests[]>()
-  const busy = new Map<FunctionName | 'unreserved', number>([['unreserved', RUNNERS]])
+  const busy = new Map<FunctionName | 'unreserved', number>([
+    ['unreserved', 2 * runnerConcurrency + deliveries],
+  ])
   let occupiedMs = 0
 
   /** One invocation of the function, by any process that is free. */
   async function invoke(organizationId: string, { functionName, ms }: Call): Promise<Outcome> {
     const pool = reserved[functionName] === undefined ? 'unreserved' : functionName
-    const max = reserved[functionName] ?? ACCOUNT_CONCURRENCY
+    const max = reserved[functionName] ?? quota
     const inUse = busy.get(pool) ?? 0
     if (inUse >= max) return 'throttled'
     busy.set(pool, inUse + 1)
@@ -111,7 +139,8 @@ export async function simulateWaiting(
     const [process = newProcess(functionName)] = free.splice(Math.floor(random() * free.length), 1)
     // What is still open at the end counts, too.
     if (organizationId === 'A') occupiedMs += SECONDS * 1_000 - clock.now()
-    const outcome = await handle(process, organizationId, ms)
+    const maxMs = isShared && functionName === 'stream-events' ? EVENT_STREAM_MS.shared : ms
+    const outcome = await handle(process, organizationId, Math.min(ms, maxMs))
     if (organizationId === 'A') occupiedMs -= SECONDS * 1_000 - clock.now()
     free.push(process)
     busy.set(pool, (busy.get(pool) ?? 0) - 1)
@@ -156,15 +185,16 @@ export async function simulateWaiting(
     if (isLater && isRefused) results.refusedLater++
   }
 
-  for (let caller = 0; caller < CALLERS; caller++) void repeat(calls[caller % calls.length] as Call)
+  for (let caller = 0; caller < quota * CALLERS_PER_PROCESS; caller++)
+    void repeat(calls[caller % calls.length] as Call)
   for (const { perSecond, ...call } of OTHERS)
-    for (let at = 0; at < SECONDS * 1_000 - call.ms; at += 1_000 / perSecond)
+    for (let at = 0; at < SECONDS * 1_000 - call.ms; at += 1_000_000 / perSecond / quota)
       clock.after(at, () => void sendOther(call))
   await clock.run(SECONDS * 1_000)
   return {
     refused: results.refused / results.sent,
     refusedLater: results.refusedLater / results.sentLater,
-    occupied: occupiedMs / (SECONDS * 1_000) / ACCOUNT_CONCURRENCY,
+    occupied: occupiedMs / (SECONDS * 1_000) / quota,
   }
 }
 

@@ -1,4 +1,8 @@
+import { ORGANIZATION_SHARE, SMALL_QUOTA } from '../../lib/core/limits.ts'
 import type { FunctionName } from './function-settings.ts'
+
+/** The minimum of a mapping. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html */
+const MIN_MAPPING = 2
 
 /** Below this quota, and without one, nothing is reserved: a new account has 10. */
 export const MIN_ACCOUNT_CONCURRENCY = 200
@@ -16,7 +20,7 @@ const FOR_OTHERS = 50
  * Of deliveries, which are of these functions: receivers that do not answer occupy a process for 20 s, but requests
  * need some as well. It is enough for 100 deliveries a second that take two seconds each.
  */
-export const DELIVERY_CONCURRENCY = 20
+const DELIVERY_CONCURRENCY = 20
 
 /** Smaller reservations would limit more than they protect. */
 const MIN_SHARED = 40
@@ -37,20 +41,32 @@ const SHARES: Partial<Record<FunctionName, number>> = {
   'manage-batches': 5,
 }
 
-/** Of a function's concurrency, what the open requests of one organization may occupy. */
-const ORGANIZATION_SHARE = 1 / 2
-
 /** Functions whose requests can stay open while an execution or a batch runs. */
-const WAITING: FunctionName[] = ['run-agent', 'serve-mcp', 'stream-events', 'get-execution', 'manage-batches']
+export const WAITING_FUNCTIONS: FunctionName[] = [
+  'run-agent',
+  'serve-mcp',
+  'stream-events',
+  'get-execution',
+  'manage-batches',
+]
 
 export type Concurrency = {
   /** The reserved concurrency of functions, which is also their maximum. */
   reserved: Partial<Record<FunctionName, number>>
-  /** What open requests of one organization may occupy of them. */
+  /** What open requests of one organization may occupy of them; with `isShared`, of all functions together. */
   ofOrganization: Partial<Record<FunctionName, number>>
+  /** Whether the functions share a quota that has no room for reservations. */
+  isShared: boolean
+  /** The maximum of the mappings of queues beside those of the runners. */
+  mappings: { deliveries: number; deadLetters: number | undefined }
 }
 
-const NOTHING: Concurrency = { reserved: {}, ofOrganization: {} }
+const NOTHING: Concurrency = {
+  reserved: {},
+  ofOrganization: {},
+  isShared: false,
+  mappings: { deliveries: DELIVERY_CONCURRENCY, deadLetters: undefined },
+}
 
 /** Each run queue has runners of its own. */
 const RUN_QUEUES = 2
@@ -78,15 +94,29 @@ export function divideConcurrency({
     throw new Error(
       `Invalid settings: accountConcurrency=${account} has room for runnerConcurrency=${max}, for each of ${RUN_QUEUES} queues, but it is ${runnerConcurrency}. Lower it, or have the quota raised.`,
     )
-  if (!isDivided) return NOTHING
   const runners = runnerConcurrency * RUN_QUEUES
+  if (account < SMALL_QUOTA) return shareConcurrency(account - runners)
+  if (!isDivided) return NOTHING
   const shared = account - Math.max(MIN_UNRESERVED, runners + FOR_OTHERS) - FIXED_SUM
   const shares = Object.entries(SHARES).map(([name, percent]) => [name, Math.floor((shared * percent) / 100)])
   const reserved: Concurrency['reserved'] = { ...FIXED, ...Object.fromEntries(shares) }
   const ofOrganization = Object.fromEntries(
-    WAITING.map((name) => [name, Math.floor((reserved[name] ?? 0) * ORGANIZATION_SHARE)]),
+    WAITING_FUNCTIONS.map((name) => [name, Math.floor((reserved[name] ?? 0) * ORGANIZATION_SHARE)]),
   )
-  return { reserved, ofOrganization }
+  const mappings = { ...NOTHING.mappings, deadLetters: reserved['process-dead-letter'] }
+  return { ...NOTHING, reserved, ofOrganization, mappings }
+}
+
+/** Deliveries take at most a fifth of what the runners leave, dead letters as few as a mapping can. */
+function shareConcurrency(free: number): Concurrency {
+  const share = Math.floor(free * ORGANIZATION_SHARE)
+  const deliveries = Math.max(MIN_MAPPING, Math.min(DELIVERY_CONCURRENCY, Math.floor(free / 5)))
+  return {
+    reserved: {},
+    ofOrganization: Object.fromEntries(WAITING_FUNCTIONS.map((name) => [name, share])),
+    isShared: true,
+    mappings: { deliveries, deadLetters: MIN_MAPPING },
+  }
 }
 
 const FIXED_SUM = Object.values(FIXED).reduce((sum, each) => sum + each, 0)
@@ -94,9 +124,11 @@ const FIXED_SUM = Object.values(FIXED).reduce((sum, each) => sum + each, 0)
 /** What the stack tells its operators. */
 export function describeConcurrency(
   { accountConcurrency }: ConcurrencySettings,
-  { reserved }: Concurrency,
+  { reserved, ofOrganization, isShared }: Concurrency,
 ): string {
   const sum = Object.values(reserved).reduce((total, each) => total + each, 0)
   if (sum > 0) return `${sum} of ${accountConcurrency} are reserved.`
+  if (isShared)
+    return `Nothing is reserved. Open requests of an organization occupy at most ${ofOrganization['run-agent']} of ${accountConcurrency}. Have the quota raised.`
   return `Nothing is reserved. Set accountConcurrency to the quota of the account if it is ${MIN_ACCOUNT_CONCURRENCY} or more.`
 }

@@ -10,7 +10,7 @@ import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import { parsePublicUrl } from '../../lib/public-url.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
 import type { Queues } from '../storage.ts'
-import { divideConcurrency } from './concurrency.ts'
+import { divideConcurrency, WAITING_FUNCTIONS } from './concurrency.ts'
 import { AGENT_FUNCTIONS, type FunctionName, MODEL_FUNCTIONS } from './function-settings.ts'
 import { AUDIT_READERS, GRANTS, getAuditPrefix, getSecretsPath, SECRET_FUNCTIONS } from './grants.ts'
 
@@ -118,7 +118,8 @@ export function createEnvironment(
   },
 ): Record<string, string> {
   const deadlines = DEADLINES[name]
-  const ofOrganization = divideConcurrency(settings).ofOrganization[name]
+  const { ofOrganization, isShared } = divideConcurrency(settings)
+  const share = ofOrganization[name]
   return {
     [variables.TABLE_NAME]: table.tableName,
     [variables.METRICS_NAMESPACE]: settings.name,
@@ -139,7 +140,12 @@ export function createEnvironment(
         STACK_KEYS.map(({ setting, variable }) => [variable, settings[setting]]).filter(([, name]) => name),
       ),
     }),
-    ...(ofOrganization !== undefined && { [variables.ORGANIZATION_CONCURRENCY]: String(ofOrganization) }),
+    ...(share !== undefined && { [variables.ORGANIZATION_CONCURRENCY]: String(share) }),
+    ...(share !== undefined && isShared && { [variables.SHARED_CONCURRENCY]: 'on' }),
+    ...(settings.accountConcurrency === null &&
+      [...WAITING_FUNCTIONS, 'sweep-executions'].includes(name) && {
+        [variables.SHARED_CONCURRENCY]: 'unknown',
+      }),
     ...(deadlines && {
       [variables.variableOf('syncDeadlineSeconds')]: String(
         deadlines[settings.responseStreaming ? 'streamed' : 'buffered'] / 1000,

@@ -24,7 +24,7 @@ import { Construct } from 'constructs'
 import { SHARED_WORKER } from '../../lib/environment.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
 import { logGroupProps, type Queues } from '../storage.ts'
-import { DELIVERY_CONCURRENCY, divideConcurrency } from './concurrency.ts'
+import { divideConcurrency } from './concurrency.ts'
 import { findDefaultModel } from './default-model.ts'
 import { createEnvironment, usesModels } from './environment.ts'
 import {
@@ -37,6 +37,7 @@ import {
 } from './function-settings.ts'
 import {
   applyGrant,
+  grantAccountSettings,
   grantAgentPermissions,
   grantEmbeddings,
   grantEventBus,
@@ -108,6 +109,7 @@ function createFunction(
   if (runsAgents && vpcConfig) grantNetworkInterfaces(role)
   if (usesModels(name, settings)) grantEmbeddings(role, settings)
   if (name === 'deliver-events' && settings.eventBus) grantEventBus(role, settings.eventBus)
+  if (name === 'sweep-executions' && settings.accountConcurrency === null) grantAccountSettings(role)
   if (name === 'deliver-events' && settings.otlpHeaders) grantTraceHeaders(role, settings)
   const lambda = new Lambda(scope, 'Function', {
     description: getDescription(name),
@@ -170,14 +172,14 @@ export function createTriggers(
         : { batchSize: 1, maxConcurrency: toInstanceConcurrency(settings) }),
     }),
   )
-  const reserved = divideConcurrency(settings).reserved['process-dead-letter']
+  const { deliveries, deadLetters } = divideConcurrency(settings).mappings
   functions['process-dead-letter'].live.addEventSource(
     new SqsEventSource(deadLetterQueue, {
       batchSize: 10,
       reportBatchItemFailures: true,
       // A mapping does not know of a reservation, and would have its invocations throttled:
       // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
-      ...(reserved !== undefined && { maxConcurrency: reserved }),
+      ...(deadLetters !== undefined && { maxConcurrency: deadLetters }),
       ...paused,
     }),
   )
@@ -185,7 +187,7 @@ export function createTriggers(
     new SqsEventSource(deliveryQueue, {
       batchSize: 10,
       reportBatchItemFailures: true,
-      maxConcurrency: DELIVERY_CONCURRENCY,
+      maxConcurrency: deliveries,
       ...paused,
     }),
   )

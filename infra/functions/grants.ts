@@ -10,6 +10,7 @@ import {
   LIMITS_PREFIX,
   MCP_AUDIT_PREFIX,
   ORGANIZATION_PREFIX,
+  QUOTA_KEY,
   RATE_PREFIX,
   ROLLOUT_PREFIX,
   SECRET_PREFIX,
@@ -208,7 +209,7 @@ export const AUDIT_WRITES = ['PutItem', 'UpdateItem'] as const
 /** The only functions that may read audit logs. */
 export const AUDIT_READERS: FunctionName[] = ['deliver-events', 'manage-access']
 
-/** Of the partition keys of items that say who may do what, what agents do, and what was used. */
+/** Of the partition keys of items that say who may do what, what agents do, what was used, and what is available. */
 export const PROTECTED_PREFIXES = [
   ORGANIZATION_PREFIX,
   TOKEN_PREFIX,
@@ -216,6 +217,7 @@ export const PROTECTED_PREFIXES = [
   AGENT_PREFIX,
   DESTINATIONS_PREFIX,
   LIMITS_PREFIX,
+  QUOTA_KEY.pk,
   ROLLOUT_PREFIX,
   USAGE_PREFIX,
 ]
@@ -365,6 +367,10 @@ export function grantEventBus(role: Role, eventBus: string): void {
     resources: [eventBus.startsWith('arn:') || Token.isUnresolved(eventBus) ? eventBus : own],
   })
 }
+
+/** Allows to read the quota of the account. The action supports no resource-level permissions. */
+export const grantAccountSettings = (role: Role): void =>
+  addStatement(role, 'lambda', { actions: ['GetAccountSettings'], resources: ['*'] })
 
 /** Allows to read the secret with the headers of the requests that send traces. */
 export function grantTraceHeaders(role: Role, settings: Pick<ServiceSettings, 'name' | 'otlpHeaders'>): void {

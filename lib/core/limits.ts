@@ -104,9 +104,15 @@ export const MCP_DEADLINE_MS = { streamed: 45_000, buffered: 20_000 } as const
 
 /**
  * How long a stream of events lasts at most: less than the 15 minutes of a function and of a streamed response, and of
- * the 29 s of a buffered one.
+ * the 29 s of a buffered one. `shared`: where all functions share a small quota of the account.
  */
-export const EVENT_STREAM_MS = { streamed: 14 * 60_000, buffered: 20_000 } as const
+export const EVENT_STREAM_MS = { streamed: 14 * 60_000, buffered: 20_000, shared: 60_000 } as const
+
+/** Below this quota of concurrent executions, functions share it: Lambda keeps 100 that cannot be reserved. */
+export const SMALL_QUOTA = 100
+
+/** Share of a function's concurrency, or of a small quota, that the open requests of one organization may occupy. */
+export const ORGANIZATION_SHARE = 1 / 2
 
 /** A comment follows this much silence, so that nobody takes the connection for dead. */
 export const EVENT_IDLE_MS = 15_000

@@ -9,6 +9,7 @@ import {
   organizationKey,
   organizationsShard,
   ownedShard,
+  QUOTA_KEY,
   rateKey,
   shardOf,
   tokenIdKey,
@@ -131,7 +132,8 @@ const KEPT_MS = 60_000
 
 /**
  * Requests of tokens with a rate, one counter per token and second; bytes in large bodies, one counter per organization
- * and minute; processes that open requests occupy, one counter per organization and window. They are never read.
+ * and minute; processes that open requests occupy, one counter per organization and window. They are never read. The
+ * quota of the account says whether processes are counted.
  */
 export function rateStore(table: Table): RateStore {
   return {
@@ -157,6 +159,15 @@ export function rateStore(table: Table): RateStore {
         add: { processes: 1 },
       })
       return Number(item?.processes)
+    },
+
+    async getQuota({ now }) {
+      const item = await table.get(QUOTA_KEY, { consistent: false })
+      return item && Number(item.until) > now ? Number(item.quota) : null
+    },
+
+    async putQuota({ quota, until }) {
+      await table.put({ ...QUOTA_KEY, quota, until, ...timeToLive(until) })
     },
   }
 }

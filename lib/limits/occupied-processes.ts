@@ -43,7 +43,7 @@ export type Clock = {
 }
 
 const SYSTEM_CLOCK: Clock = {
-  now: Date.now,
+  now: () => Date.now(),
   after: (ms, callback) => {
     const timer = setTimeout(callback, ms).unref()
     return () => clearTimeout(timer)

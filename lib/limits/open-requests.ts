@@ -1,21 +1,102 @@
 import { TooManyOpenRequests } from '../core/limit-errors.ts'
-import type { OpenRequests, RateStore } from '../core/ports/access.ts'
-import { type Environment, ORGANIZATION_CONCURRENCY, readInteger } from '../environment.ts'
-import { occupiedProcesses } from './occupied-processes.ts'
+import { EVENT_STREAM_MS, ORGANIZATION_SHARE, SMALL_QUOTA } from '../core/limits.ts'
+import type { HeldRequest, OpenRequests, RateStore } from '../core/ports/access.ts'
+import {
+  type Environment,
+  ORGANIZATION_CONCURRENCY,
+  readInteger,
+  SHARED_CONCURRENCY,
+} from '../environment.ts'
+import { describeCause, logger } from '../logger.ts'
+import { FREE_MS, occupiedProcesses } from './occupied-processes.ts'
 
 /**
  * Counts open requests in this process; on Lambda, where a process has one request at a time, the processes that they
- * occupy, if the stack limits them.
- * @param functionName whose processes are counted
+ * occupy, if the stack limits them or the account has a small quota.
+ * @param functionName whose processes are counted, unless all functions share the quota of the account
  */
 export function limitOpenRequests(
   functionName: string,
   rates: RateStore,
   environment: Environment = process.env,
 ): OpenRequests {
+  const shared = environment[SHARED_CONCURRENCY]
+  if (shared === 'unknown') return limitIfSmall(rates)
   if (!environment[ORGANIZATION_CONCURRENCY]) return requestsOfProcess
   const max = readInteger(ORGANIZATION_CONCURRENCY, 1, environment)
-  return occupiedProcesses({ rates, functionName, max })
+  return shared ? shareQuota(rates, max) : occupiedProcesses({ rates, functionName, max })
+}
+
+/** Processes of all functions are counted together, and streams end after a minute: others get their turn. */
+function shareQuota(rates: RateStore, max: number): OpenRequests {
+  const processes = occupiedProcesses({ rates, functionName: 'all', max })
+  return {
+    async hold(kind, owner) {
+      const held = await processes.hold(kind, owner)
+      if (kind !== 'stream') return held
+      const turn = new AbortController()
+      const timer = setTimeout(() => turn.abort(), EVENT_STREAM_MS.shared).unref()
+      const release = () => {
+        clearTimeout(timer)
+        held.release()
+      }
+      return { full: AbortSignal.any([held.full, turn.signal]), release }
+    },
+  }
+}
+
+/** How long a process may not know of another quota. */
+const QUOTA_TTL_MS = 5 * 60_000
+
+/**
+ * Shares the quota that the sweeper has stored if it is small. It is read for a request that has been open for a while,
+ * so that short ones do not wait for it, and what they could not occupy is not limited. While it is unknown, and if it
+ * cannot be read, what is known of it stays.
+ */
+function limitIfSmall(rates: RateStore): OpenRequests {
+  let share: { max: number; requests: OpenRequests } | null = null
+  let readAt = Number.NEGATIVE_INFINITY
+
+  async function readShare(): Promise<typeof share> {
+    const now = Date.now()
+    if (now - readAt < QUOTA_TTL_MS) return share
+    readAt = now
+    try {
+      const quota = await rates.getQuota({ now })
+      const max =
+        quota !== null && quota < SMALL_QUOTA ? Math.max(1, Math.floor(quota * ORGANIZATION_SHARE)) : null
+      if (max !== (share?.max ?? null))
+        share = max === null ? null : { max, requests: shareQuota(rates, max) }
+    } catch (error) {
+      logger.warn('quota of the account not read', { cause: describeCause(error) })
+    }
+    return share
+  }
+
+  return {
+    async hold(kind, owner) {
+      const isShared = share !== null
+      const held = await (share?.requests ?? requestsOfProcess).hold(kind, owner)
+      const full = new AbortController()
+      let isOpen = true
+      let counted: HeldRequest | null = null
+      const timer = setTimeout(async () => {
+        const found = await readShare()
+        if (!found || isShared || !isOpen) return
+        counted = await found.requests.hold(kind, owner).catch(() => null)
+        if (!counted) full.abort()
+        else if (!isOpen) counted.release()
+        else counted.full.addEventListener('abort', () => full.abort(), { once: true })
+      }, FREE_MS).unref()
+      const release = () => {
+        isOpen = false
+        clearTimeout(timer)
+        counted?.release()
+        held.release()
+      }
+      return { full: isShared ? held.full : full.signal, release }
+    },
+  }
 }
 
 /** So many that no program needs more, so few that one client cannot use up the memory and sockets of a process. */

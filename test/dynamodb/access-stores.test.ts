@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newToken } from '../../lib/access/tokens.ts'
 import type { Organization, Token } from '../../lib/core/agent.ts'
 import { organizationStore, rateStore, tokenStore } from '../../lib/dynamodb/access-stores.ts'
-import { largeBodiesKey, occupancyKey, rateKey } from '../../lib/dynamodb/table/keys.ts'
+import { largeBodiesKey, occupancyKey, QUOTA_KEY, rateKey } from '../../lib/dynamodb/table/keys.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { EMULATORS, expectPages, RACERS, race, tableOn } from '../support/tables/emulators.ts'
@@ -212,5 +212,13 @@ describe.each(EMULATORS)('rateStore on %s', (emulator) => {
     expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, i) => (i + 1) * each))
     for (const countOther of others) expect(await countOther()).toBe(each)
     expect((await table.get(key, { consistent: true }))?.ttl).toBe(ttl)
+  })
+
+  it('stores the quota of the account until a time', async () => {
+    await rates.putQuota({ quota: 1_000, until: SECOND * 1000 })
+    await rates.putQuota({ quota: 10, until: SECOND * 1000 })
+    const read = (now: number) => rates.getQuota({ now })
+    expect(await Promise.all([read(SECOND * 1000 - 1), read(SECOND * 1000)])).toEqual([10, null])
+    expect((await table.get(QUOTA_KEY, { consistent: true }))?.ttl).toBe(SECOND)
   })
 })

@@ -66,6 +66,8 @@ function counting(sum = 0) {
   const rates: RateStore = {
     count: () => Promise.reject(new Error('No request of this test has a rate.')),
     countProcess: () => Promise.reject(new Error('No request of this test stays open.')),
+    getQuota: async () => null,
+    putQuota: async () => {},
     addBytes: async ({ bytes }) => {
       added.push(bytes)
       return sum + added.reduce((total, each) => total + each, 0)

@@ -51,7 +51,7 @@ export const RUNNER = {
     ...STACK_INTEGER,
     min: 10,
     description:
-      "The account's quota of concurrent executions. From 200 on, it is [reserved](costs.md) for critical functions and shared between organizations. If unset, waiting requests can stop everything.",
+      "The account's quota of concurrent executions. From 200 on, it is [reserved](costs.md) for critical functions and shared between organizations; below 100, only shared. If unset, the sweeper reads it, and from 100 on waiting requests can stop everything.",
   },
   agentMemoryMb: {
     where: 'both',

@@ -38,6 +38,10 @@ export interface RateStore {
     window: number
     endsAt: number
   }): Promise<number>
+  /** The account's quota of concurrent executions; null if none is stored that is still valid at `now`. */
+  getQuota(params: { now: number }): Promise<number | null>
+  /** `until`: how long it is valid, in milliseconds since the epoch. */
+  putQuota(params: { quota: number; until: number }): Promise<void>
 }
 
 /** A synchronous run, an event stream of a run that is not part of the request, or a wait for an execution. */

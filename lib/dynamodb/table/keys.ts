@@ -52,6 +52,9 @@ export const occupancyKey = (organizationId: string, name: string, window: numbe
 export const limitedRunsKey = (organizationId: string, subject: LimitSubject, minute: number): Key =>
   counterKey(`${organizationId}#RUNS#${minute}#${nameOf(subject)}`)
 
+/** The quota of concurrent executions that the account has. */
+export const QUOTA_KEY: Key = { pk: 'QUOTA', sk: 'QUOTA' }
+
 const counterKey = (name: string): Key => ({ pk: `${RATE_PREFIX}${name}`, sk: 'RATE' })
 
 const inDestinations = (organizationId: string, sk: string): Key => ({

@@ -48,8 +48,51 @@ describe('divideConcurrency', () => {
     )
   })
 
-  it.each([null, 10, 100, 199])('reserves nothing with a quota of %j', (account) => {
-    expect(divide(account, 2)).toEqual({ reserved: {}, ofOrganization: {} })
+  it.each([null, 100, 199])('reserves nothing and limits nobody with a quota of %j', (account) => {
+    expect(divide(account, 2)).toEqual({
+      reserved: {},
+      ofOrganization: {},
+      isShared: false,
+      mappings: { deliveries: 20, deadLetters: undefined },
+    })
+  })
+
+  it.each([
+    [10, 3, 2],
+    [50, 23, 9],
+    [99, 47, 19],
+  ])('shares a quota of %i: %i for an organization, %i for deliveries', (account, share, deliveries) => {
+    const concurrency = divide(account, 2)
+    expect(concurrency).toEqual({
+      reserved: {},
+      ofOrganization: {
+        'run-agent': share,
+        'serve-mcp': share,
+        'stream-events': share,
+        'get-execution': share,
+        'manage-batches': share,
+      },
+      isShared: true,
+      mappings: { deliveries, deadLetters: 2 },
+    })
+    expect(describeConcurrency({ accountConcurrency: account, runnerConcurrency: 2 }, concurrency)).toBe(
+      `Nothing is reserved. Open requests of an organization occupy at most ${share} of ${account}. Have the quota raised.`,
+    )
+  })
+
+  it('leaves a process to the authorizer while runners, deliveries and an organization have their maximum', () => {
+    const shared = fc
+      .integer({ min: 10, max: 99 })
+      .chain((account) =>
+        fc.tuple(fc.constant(account), fc.integer({ min: 2, max: Math.floor(account / 4) })),
+      )
+    fc.assert(
+      fc.property(shared, ([account, runners]) => {
+        const { ofOrganization, mappings } = divide(account, runners)
+        const taken = 2 * runners + mappings.deliveries + (ofOrganization['run-agent'] ?? account)
+        expect(account - taken).toBeGreaterThanOrEqual(1)
+      }),
+    )
   })
 
   it('reserves for the default settings and the default quota', () => {
@@ -72,6 +115,8 @@ describe('divideConcurrency', () => {
         'get-execution': 63,
         'manage-batches': 21,
       },
+      isShared: false,
+      mappings: { deliveries: 20, deadLetters: 5 },
     })
     const settings = { accountConcurrency: 1_000, runnerConcurrency: 50 }
     expect(describeConcurrency(settings, concurrency)).toBe('722 of 1000 are reserved.')

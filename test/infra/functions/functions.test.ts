@@ -175,12 +175,53 @@ describe('recursive loop detection', () => {
 const findLogGroup = (name: string) =>
   findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.LoggingConfig.LogGroup.Ref
 
+const QUOTA_PERMISSION = 'lambda:GetAccountSettings on *'
+
+describe('the quota of the account', () => {
+  const sharing = (settings: Parameters<typeof synthesize>[0]) =>
+    FUNCTION_NAMES.flatMap((name) => {
+      const { Environment } = findFunctionResource(
+        synthesize(settings),
+        'AWS::Lambda::Function',
+        name,
+      ).Properties
+      const value = Environment.Variables.SHARED_CONCURRENCY
+      return value ? [`${name} ${value}`] : []
+    })
+
+  it('is read by the sweeper, and from its record by functions whose requests wait, if it is unknown', () => {
+    const names = [
+      'get-execution',
+      'manage-batches',
+      'run-agent',
+      'serve-mcp',
+      'stream-events',
+      'sweep-executions',
+    ]
+    expect(sharing({}).sort()).toEqual(names.map((name) => `${name} unknown`))
+  })
+
+  it('is not read if a setting says it', () => {
+    expect(sharing({ accountConcurrency: 100, runnerConcurrency: 20 })).toEqual([])
+    expect(JSON.stringify(synthesize({ accountConcurrency: 100, runnerConcurrency: 20 }))).not.toContain(
+      'GetAccountSettings',
+    )
+  })
+
+  it.each(AGENT_FUNCTIONS)('cannot be written by the code of agents in %s', (name) => {
+    for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
+      expect(isAllowed(name, action, ['QUOTA'])).toBe(false)
+    expect(isAllowed(name, 'GetItem', ['QUOTA'])).toBe(true)
+  })
+})
+
 describe('the permissions of a function', () => {
   it.each(FUNCTION_NAMES)('are its grant, its logs and its traces: %s', (name) => {
     expect(findPermissions(name).sort()).toEqual(
       [
         ...findGrants(name),
         ...(AGENT_FUNCTIONS.includes(name) ? AGENT_PERMISSIONS : []),
+        ...(name === 'sweep-executions' ? [QUOTA_PERMISSION] : []),
         ...['CreateLogStream', 'PutLogEvents'].map((action) => `logs:${action} on ${findLogGroup(name)}`),
         'xray:PutTelemetryRecords on *',
         'xray:PutTraceSegments on *',
@@ -194,11 +235,12 @@ describe('the permissions of a function', () => {
     )
     const hidesSecrets = GRANTS[name].table.length > 0 && !SECRET_FUNCTIONS.includes(name)
     expect(denials).toHaveLength(2 * Number(AGENT_FUNCTIONS.includes(name)) + Number(hidesSecrets))
-    // X-Ray actions do not support resource-level permissions.
+    // X-Ray actions, and reading the quota of the account, do not support resource-level permissions.
     const wildcards = findPermissions(name).filter(
       (permission) =>
         permission.replace(/ of [A-Z-]+#\*(,[A-Z-]+#\*)*$/, '').includes('*') &&
-        !permission.startsWith('xray:'),
+        !permission.startsWith('xray:') &&
+        (name !== 'sweep-executions' || permission !== QUOTA_PERMISSION),
     )
     expect(wildcards.sort()).toEqual(AGENT_FUNCTIONS.includes(name) ? AGENT_PERMISSIONS : [])
     const { ManagedPolicyArns, Policies } = findFunctionResource(template, 'AWS::IAM::Role', name).Properties
