@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll } from 'vitest'
 import { newCli } from '../cli/cli.ts'
 import { startToolServer } from '../support/engine/model-agent.ts'
 import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
@@ -25,7 +25,6 @@ export async function scriptedCases() {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ path, count: server.calls.length }))
   })
-  beforeAll(cli.openDatabase)
   afterAll(async () => {
     await model.stop()
     await server.stop()
