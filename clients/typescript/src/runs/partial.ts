@@ -21,7 +21,7 @@ export function parsePartial(text: string, parse: (text: string) => unknown): ob
   let [end, tail] = [0, '']
   const closeAt = (index: number, quote = '') => {
     end = index
-    tail = quote + open.toReversed().join('')
+    tail = quote + [...open].reverse().join('')
   }
   const begin = text.search(/\S/)
   if (text[begin] !== '{') return undefined
