@@ -5,7 +5,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildConsole, stopBuilder } from '../lib/console-server/build-console.ts'
-import { bundleFauxqs } from './bundle-fauxqs.ts'
+import { bundleDependency } from './bundle-dependency.ts'
 import { compile, prepare, ROOT } from './compile.ts'
 
 const DIST = join(ROOT, 'dist')
@@ -24,6 +24,9 @@ cpSync(join(ROOT, 'packages/cdk-app.mjs'), join(DIST, 'packages/cdk-app.mjs'))
 const server = join(DIST, 'lib/console-server')
 for (const name of readdirSync(server)) if (/^(docs|merge|render)-/.test(name)) rmSync(join(server, name))
 cpSync(join(ROOT, 'packages/built-console.mjs'), join(server, 'build-console.js'))
-await bundleFauxqs(join(DIST, 'local/emulators'))
+// The emulator of SQS brings servers of S3 and SNS (24 MB), the serializer of traces all conventions (10 MB).
+await bundleDependency('fauxqs', join(DIST, 'local/emulators/start-emulators.js'))
+for (const name of ['core', 'otlp-transformer'])
+  await bundleDependency(`@opentelemetry/${name}`, join(DIST, 'lib/engine/traces/send-trace.js'))
 await buildConsole(join(DIST, 'console'), { quality: 11 })
 await stopBuilder()

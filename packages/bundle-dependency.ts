@@ -1,17 +1,20 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { build } from 'esbuild'
 
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
 
 /**
- * Bundles the emulator of SQS, which would install 24 MB in 70 packages for servers of S3 and SNS, too.
- * @param folder of the module that imports it; it gets `fauxqs.js` and the licenses of what it contains
+ * Bundles a package that few use or that would install far more than is used, and lets its importer load the bundle.
+ * @param importer the compiled module that imports the package on demand; its folder gets `<last part of the name>.js`
+ * and the licenses of what it contains
  */
-export async function bundleFauxqs(folder: string): Promise<void> {
+export async function bundleDependency(name: string, importer: string): Promise<void> {
+  const folder = dirname(importer)
+  const file = basename(name)
   const { metafile } = await build({
-    entryPoints: ['fauxqs'],
-    outfile: join(folder, 'fauxqs.js'),
+    entryPoints: [name],
+    outfile: join(folder, `${file}.js`),
     bundle: true,
     platform: 'node',
     target: 'node22',
@@ -24,9 +27,10 @@ export async function bundleFauxqs(folder: string): Promise<void> {
     },
   })
   const packages = new Set(Object.keys(metafile.inputs).flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))
-  writeFileSync(join(folder, 'fauxqs.LICENSES.txt'), [...packages].map(readLicense).join('\n'))
-  const importer = join(folder, 'start-emulators.js')
-  writeFileSync(importer, readFileSync(importer, 'utf8').replace("import('fauxqs')", "import('./fauxqs.js')"))
+  writeFileSync(join(folder, `${file}.LICENSES.txt`), [...packages].map(readLicense).join('\n'))
+  const [source, call] = [readFileSync(importer, 'utf8'), `import('${name}')`]
+  if (!source.includes(call)) throw new Error(`${importer} does not contain ${call}.`)
+  writeFileSync(importer, source.replace(call, `import('./${file}.js')`))
 }
 
 function readLicense(folder: string): string {
