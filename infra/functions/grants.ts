@@ -209,7 +209,7 @@ export const AUDIT_WRITES = ['PutItem', 'UpdateItem'] as const
 /** The only functions that may read audit logs. */
 export const AUDIT_READERS: FunctionName[] = ['deliver-events', 'manage-access']
 
-/** Of the partition keys of items that say who may do what, what agents do, what was used, and what is available. */
+/** Prefixes of the partition keys of items that say who may do what, what agents do, what was used and is available. */
 export const PROTECTED_PREFIXES = [
   ORGANIZATION_PREFIX,
   TOKEN_PREFIX,

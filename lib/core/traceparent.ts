@@ -46,7 +46,7 @@ export const spanIdOf = (key: string): string => sha256(key).slice(0, SPAN_DIGIT
 
 const MAX_WORD = 2 ** 32
 
-/** Whoever begins a trace decides for all of it; the last digits of its id are random. */
+/** The one that begins a trace decides for all of it; the last digits of its id are random. */
 export function isTraceSampled(traced: Traced, percent: number): boolean {
   const { traceId, isSampled } = traceContextOf(traced)
   return isSampled ?? Number.parseInt(traceId.slice(-8), 16) < (percent / 100) * MAX_WORD

@@ -41,7 +41,7 @@ type Params = {
   source: AuditSource
   /** Revision 2026-07-28: a closed connection cancels the request, and there are tasks. */
   isModern: boolean
-  /** Of the HTTP request. */
+  /** The header of the HTTP request. */
   traceparent: string | undefined
   /** The params as they arrived: the SDK copies them, which changes numbers that a double cannot hold. */
   params: JsonObject

@@ -21,7 +21,7 @@ export type ToolCall = {
   name: string
   input: JsonObject
   meta: Json | undefined
-  /** Of the HTTP request. One in `meta` has precedence. */
+  /** The header of the HTTP request. One in `meta` has precedence. */
   traceparent: string | undefined
   /** Sends a progress notification; absent if the client did not ask for them. */
   onProgress: ((progress: number, message: string) => void) | undefined

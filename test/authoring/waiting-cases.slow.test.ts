@@ -3,7 +3,6 @@ import { parseCases } from '../../authoring/cases/case-file.ts'
 import { inFolder, newCli } from '../cli/cli.ts'
 
 const cli = newCli()
-beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 const DOCUMENT = `---

@@ -1,12 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { newCli } from '../cli/cli.ts'
 
 const SAMPLES = fileURLToPath(new URL('../../agents', import.meta.url))
 
 const cli = newCli()
-beforeAll(cli.openDatabase)
 afterAll(cli.remove)
 
 /** Nothing that could reach a model. */

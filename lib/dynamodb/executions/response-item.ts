@@ -4,6 +4,8 @@ import type { ResponseSoFar } from '../../core/step.ts'
 import { responseKey } from '../table/keys.ts'
 import type { Item } from '../table/table.ts'
 
+const compress = promisify(gzip)
+
 /** A larger one is not kept: its readers wait for the step. */
 const MAX_COMPRESSED_BYTES = 100_000
 
@@ -14,7 +16,7 @@ export const RESPONSE_ATTRIBUTES = ['step', 'try', 'isVoid', 'parts']
 
 /** Compressed in the thread pool: the run goes on. Null for a response that is too large. */
 export async function toResponseItem(executionId: string, response: ResponseSoFar): Promise<Item | null> {
-  const parts = await promisify(gzip)(JSON.stringify(response.parts))
+  const parts = await compress(JSON.stringify(response.parts))
   return parts.length > MAX_COMPRESSED_BYTES ? null : { ...responseKey(executionId), ...response, parts }
 }
 

@@ -73,7 +73,7 @@ export class LiveResponse implements ResponseSoFar {
   private size = 0
   private isClosed = false
   private keptAt = Number.NEGATIVE_INFINITY
-  /** Of the next write; also while the last one is under way. */
+  /** The timer of the next write; also set while the last one is under way. */
   private keeping: NodeJS.Timeout | undefined
   private hasChanged = false
 

@@ -22,7 +22,7 @@ export type RetryLimits = {
   limits: RunLimits | null
   /** Shows the responses while they arrive. */
   live: Pick<LiveResponse, 'begin' | 'add' | 'fail'>
-  /** Of the step. */
+  /** The number of the step. */
   number: number
 }
 

@@ -37,7 +37,7 @@ export type RunRequest = {
   options: RunOptions
   /** Receives its events; null by default. */
   webhookUrl?: string | null
-  /** Of the request; null by default. */
+  /** The `traceparent` of the request; null by default. */
   traceparent?: string | null
   cache?: Execution['cache']
   /** The id of the execution, if it derives from what starts it: then it is recorded once. */

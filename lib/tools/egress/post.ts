@@ -3,7 +3,7 @@ import type { DeliveryResult } from '../../core/notification.ts'
 import type { EgressPolicy } from './egress-policy.ts'
 import { requestOnce, toConnectionError } from './send-request.ts'
 
-/** Of an answer that is read, to see that it was complete. The rest is not waited for. */
+/** How much of an answer is read, to see that it was complete. The rest is not waited for. */
 const MAX_READ_BYTES = 65_536
 
 const MAX_ERROR_LENGTH = 200

@@ -23,9 +23,12 @@ afterAll(() => proxy.stop())
 
 const ANSWER = JSON.stringify({ answer: 'Because it is so. '.repeat(20) })
 const TOKEN_MS = 20
+/** So slow that the rest of the answer takes longer than any reader here. */
+const SLOW_MS = 250
+const SLOW_FROM = 160
 
-/** Writes the answer in pieces of four characters. `pieces`: how many it writes before it stops for good. */
-function aModel(pieces = Number.POSITIVE_INFINITY): Model {
+/** Writes the answer. `paceAt`: milliseconds before the piece at this character; infinite if it stops for good. */
+function aModel(paceAt: (at: number) => number = () => TOKEN_MS): Model {
   return {
     name: 'fake/model',
     answerModes: ['tool'],
@@ -33,12 +36,13 @@ function aModel(pieces = Number.POSITIVE_INFINITY): Model {
     toolMessage: () => null,
     async respond({ onPart, signal }) {
       const id = 'call'
-      for (let at = 0; at < ANSWER.length; at += 4) {
+      for (let at = 0, length = 0; at < ANSWER.length; at += length) {
         signal.throwIfAborted()
-        if (at / 4 >= pieces) await new Promise(() => undefined)
-        await new Promise((resolve) => setTimeout(resolve, TOKEN_MS))
+        const ms = paceAt(at)
+        length = ms > TOKEN_MS ? 1 : 4
+        await new Promise((resolve) => Number.isFinite(ms) && setTimeout(resolve, ms))
         const part: ResponsePart = {
-          toolCall: { id, name: 'final_answer', arguments: ANSWER.slice(at, at + 4) },
+          toolCall: { id, name: 'final_answer', arguments: ANSWER.slice(at, at + length) },
         }
         onPart?.(part)
       }
@@ -48,6 +52,10 @@ function aModel(pieces = Number.POSITIVE_INFINITY): Model {
     },
   }
 }
+
+/** Slow after its first part, as long as the condition holds. */
+const slowWhile = (isSlow: () => boolean) => (at: number) =>
+  at >= SLOW_FROM && isSlow() ? SLOW_MS : TOKEN_MS
 
 /** A worker's engine, metered, with a lease of 600 ms. */
 const aWorker = (model = aModel(), leaseMs = 600): Engine => ({
@@ -106,8 +114,15 @@ function textsOf(events: ExecutionEvent[]): Record<number, string> {
 describe('a run that is followed from another process', () => {
   it('costs no more write units without readers, and one a second for 1 kB with them', async () => {
     const cost = async (watch: boolean) => {
+      let isKept = !watch
       // One heartbeat, at 1 s.
-      const { execution, run } = await aRun(aWorker(aModel(), 6_000))
+      const worker = aWorker(aModel(slowWhile(() => !isKept)), 6_000)
+      const { keepResponse } = worker.steps
+      worker.steps.keepResponse = (params) => {
+        isKept = true
+        return keepResponse(params)
+      }
+      const { execution, run } = await aRun(worker)
       meter.take()
       const reader = watch ? follow(await aGateway(), execution) : null
       const startedAt = performance.now()
@@ -128,19 +143,18 @@ describe('a run that is followed from another process', () => {
   })
 
   it('shows each reader a prefix of its step: late ones, and one that reloads three times', async () => {
-    const { execution, run } = await aRun(aWorker())
+    let isRead = false
+    const { execution, run } = await aRun(aWorker(aModel(slowWhile(() => !isRead))))
     const running = run()
     const gateway = await aGateway()
     for (let reload = 0; reload < 3; reload++) {
       const reader = follow(await aGateway(), execution)
-      await vi.waitFor(
-        () => expect(textsOf(reader.events)[1]?.length ?? 0).toBeGreaterThan(20 * reload),
-        10_000,
-      )
+      await vi.waitUntil(() => (textsOf(reader.events)[1]?.length ?? 0) > 20 * reload)
       expect(ANSWER.startsWith(textsOf(reader.events)[1] ?? '?')).toBe(true)
       reader.stop()
     }
     const late = follow(gateway, execution)
+    isRead = true
     await running
     await late.ended
     expect(ANSWER.startsWith(textsOf(late.events)[1] ?? '?')).toBe(true)
@@ -151,11 +165,12 @@ describe('a run that is followed from another process', () => {
   })
 
   it('resets what a worker had written that was killed, and ends right', async () => {
-    const dead = aWorker(aModel(40))
+    let isDead = false
+    const pace = slowWhile(() => true)
+    const dead = aWorker(aModel((at) => (isDead ? Number.POSITIVE_INFINITY : pace(at))))
     const { execution, run } = await aRun(dead)
     const store = dead.executions
     // The lease of a killed worker expires.
-    let isDead = false
     dead.executions = {
       ...store,
       renew: (params) => (isDead ? new Promise(() => undefined) : store.renew(params)),
@@ -164,7 +179,7 @@ describe('a run that is followed from another process', () => {
     dead.steps.keepResponse = async (params) => (isDead ? undefined : keepResponse(params))
     run().catch(() => undefined)
     const reader = follow(await aGateway(), execution)
-    await vi.waitFor(() => expect(textsOf(reader.events)[1]).toBeTruthy(), 10_000)
+    await vi.waitUntil(() => textsOf(reader.events)[1])
     isDead = true
     const next = aWorker()
     const leasedTo = await vi.waitFor(
@@ -177,7 +192,7 @@ describe('a run that is followed from another process', () => {
         if (typeof claimed === 'string') throw new Error(claimed)
         return claimed
       },
-      { timeout: 10_000, interval: 100 },
+      { interval: 100 },
     )
     await attempt(next, leasedTo)
     await reader.ended
