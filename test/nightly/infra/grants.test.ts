@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -215,8 +216,13 @@ async function invokeAllFunctions() {
 
   const options = { query: { execMode: 'async' }, body: { text: large } }
   const { id: cancelled } = await call('run-agent', 202, options)
+  // Deltas need a response that streams.
+  vi.stubEnv('RESPONSE_STREAMING', 'local')
+  const watched = text(await call('stream-events', 200, { id: cancelled, query: { deltas: 'true' } }))
+  vi.stubEnv('RESPONSE_STREAMING', undefined)
   await call('cancel-execution', 200, { id: cancelled })
   await call('cancel-execution', 200, { id: cancelled })
+  expect(await watched).toContain('event: done')
 
   await changeVersions()
   await callTools()
