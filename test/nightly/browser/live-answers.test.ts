@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SLOW_ANSWER } from '../../browser/demo/agents.ts'
 import { newDemo } from '../../browser/demo/new-demo.ts'
@@ -44,12 +44,19 @@ beforeAll(async () => {
 })
 afterAll(() => backend.closeAllConnections() ?? new Promise((resolve) => backend.close(resolve)))
 
-/** @returns how long after the click the page shows the beginning of the answer, in units of the model's time */
-async function firstDelta(submit: Locator, shown: Locator): Promise<number> {
+/** Asks about an order. @returns the milliseconds until the page shows a text */
+async function ask(page: Page, orderId: string, text: string | RegExp): Promise<number> {
+  const input = { orderId, question: 'Where is it?', channel: 'email' }
+  await button(page, 'JSON').click()
+  await page.getByRole('textbox', { name: 'Input as JSON' }).fill(JSON.stringify(input))
   const startedAt = performance.now()
-  await submit.click()
-  await shown.waitFor()
-  return (performance.now() - startedAt) / SLOW_ANSWER.firstTokenMs
+  await button(page, 'Run').click()
+  await page
+    .getByRole('region', { name: /^Result/ })
+    .getByText(text)
+    .first()
+    .waitFor()
+  return performance.now() - startedAt
 }
 
 describe('an answer that is being written', () => {
@@ -70,11 +77,10 @@ describe('an answer that is being written', () => {
 
   it(`is shown by Try it within ${MAX_RATIO} times the time of its first token, and by the run page`, async () => {
     const page = await openPage(demo, '#/agents/order-support/try')
-    await button(page, 'JSON').click()
-    const input = { orderId: 'L-1', question: 'Where is it?', channel: 'email' }
-    await page.getByRole('textbox', { name: 'Input as JSON' }).fill(JSON.stringify(input))
-    const ratio = await firstDelta(button(page, 'Run'), result(page).getByText(answer))
-    expect(ratio).toBeLessThan(MAX_RATIO)
+    // The model refuses this order at once: what the machine takes for a run, however busy it is.
+    const overheadMs = await ask(page, 'B-9', /overloaded with nonsense/)
+    const ms = await ask(page, 'L-1', answer)
+    expect((ms - overheadMs) / SLOW_ANSWER.firstTokenMs).toBeLessThan(MAX_RATIO)
     const [run] = (await demo.call('GET', '/v1/agent_executions?limit=1')).json
     expect(run.status).toBe('IN_PROGRESS')
     const watched = await openPage(demo, `#/runs/${run.id}`)
@@ -83,5 +89,3 @@ describe('an answer that is being written', () => {
     expect((await demo.call('GET', `/v1/agent_executions/${run.id}`)).json.output).toEqual(SLOW_ANSWER.output)
   })
 })
-
-const result = (page: Page) => page.getByRole('region', { name: /^Result/ })
