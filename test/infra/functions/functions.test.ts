@@ -189,10 +189,12 @@ describe('the quota of the account', () => {
       return value ? [`${name} ${value}`] : []
     })
 
-  it('is read by the sweeper, and from its record by functions whose requests wait, if it is unknown', () => {
+  it('is read by the sweeper, and from its record by functions that wait or have queues, if it is unknown', () => {
     const names = [
+      'deliver-events',
       'get-execution',
       'manage-batches',
+      'process-execution',
       'run-agent',
       'serve-mcp',
       'stream-events',
