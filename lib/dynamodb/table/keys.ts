@@ -18,7 +18,7 @@ export const TIMER_SHARDS = 16
 export const OUTBOX_SHARDS = 16
 export const USAGE_SHARDS = 32
 
-/** Also in the policies that let functions write only some items, or all except some. */
+/** Also in the policies that let functions read or write only some items, or all except some. */
 export const ORGANIZATION_PREFIX = 'ORG#'
 export const AGENT_PREFIX = 'AGENT#'
 export const TOKEN_PREFIX = 'TOKEN#'
@@ -92,12 +92,13 @@ export const slotsKey = (organizationId: string, subject: LimitSubject, number: 
 })
 /** The number of the item. */
 export const slotsNumberOf = ({ sk }: Key): number => Number(sk)
+export const QUEUED_PREFIX = 'QUEUED#'
 /** An execution that waits for a slot, by the time of its acceptance. */
 export const queuedRunKey = (
   subject: LimitSubject,
   run: { organizationId: string; createdAt: string; executionId: string },
 ): Key => ({
-  pk: `QUEUED#${run.organizationId}#${nameOf(subject)}`,
+  pk: `${QUEUED_PREFIX}${run.organizationId}#${nameOf(subject)}`,
   sk: `${run.createdAt}#${run.executionId}`,
 })
 export const SPENT_PREFIX = 'SPENT#'
@@ -127,7 +128,7 @@ export const agentIdOf = ({ pk, sk }: Key): string | null =>
 
 /** Not in the partition of the agent: the runner moves schedules on, and must not write agents. */
 const inSchedules = (agentId: string, sk: string): Key => ({ pk: `${SCHEDULES_PREFIX}${agentId}`, sk })
-const SCHEDULES_PREFIX = 'SCHEDULES#'
+export const SCHEDULES_PREFIX = 'SCHEDULES#'
 export const scheduleKey = (agentId: string, name: string): Key =>
   inSchedules(agentId, `${SCHEDULE_PREFIX}${name}`)
 export const SCHEDULE_PREFIX = 'SCHEDULE#'
@@ -308,18 +309,23 @@ export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')
 export const isExecutionRecord = (key: Key): boolean => isOfExecution(key) && key.sk === 'RECORD'
 
-export const cacheKey = (key: string): Key => ({ pk: `CACHE#${key}`, sk: 'CACHE' })
+export const cacheKey = (key: string): Key => ({ pk: `${CACHE_PREFIX}${key}`, sk: 'CACHE' })
+export const CACHE_PREFIX = 'CACHE#'
 
 /** @param hash of the declarations */
 export const declarationsKey = (organizationId: string, hash: string): Key => ({
   pk: `${DECLARATIONS_PREFIX}${organizationId}#${hash}`,
   sk: 'DECLARATIONS',
 })
-const DECLARATIONS_PREFIX = 'DECLARATIONS#'
+export const DECLARATIONS_PREFIX = 'DECLARATIONS#'
 export const isDeclarations = ({ pk }: Key): boolean => pk.startsWith(DECLARATIONS_PREFIX)
 
 /** @param id a hash of the client's key, which may be long and contain any characters */
-export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'IDEMPOTENCY' })
+export const idempotencyKey = (id: string): Key => ({
+  pk: `${IDEMPOTENCY_PREFIX}${id}`,
+  sk: 'IDEMPOTENCY',
+})
+export const IDEMPOTENCY_PREFIX = 'IDEMPOTENCY#'
 
 export const ownedShard = (
   organizationId: string,

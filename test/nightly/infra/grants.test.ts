@@ -17,6 +17,7 @@ import {
   getAuditPrefix,
   getUpdatedPrefixes,
   PROTECTED_PREFIXES,
+  READ_PREFIXES,
   SECRET_FUNCTIONS,
 } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/contract/routes.ts'
@@ -739,5 +740,11 @@ describe('GRANTS', () => {
     const { written } = recorder.callsOf(name)
     expect(written).toEqual(expect.arrayContaining(['EXEC#']))
     expect(PROTECTED_PREFIXES.filter((prefix) => written.includes(prefix))).toEqual([])
+  })
+
+  it.each(AGENT_FUNCTIONS)('let %s read the items that it reads', (name) => {
+    const { read } = recorder.callsOf(name)
+    expect(read).toEqual(expect.arrayContaining(['AGENT#', 'EXEC#', 'LIMITS#']))
+    expect(READ_PREFIXES[name]).toEqual(expect.arrayContaining(read))
   })
 })
