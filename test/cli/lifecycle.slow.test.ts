@@ -103,19 +103,6 @@ describe('a version that requires a trial', () => {
   })
 })
 
-describe('publish --draft', () => {
-  it('says how to try and promote a draft that requires a trial', async () => {
-    const gate = 'execution: { promotion: { require: trial } }'
-    for (const [said, ...options] of [['Hello'], ['Hi', '--draft']] as const) {
-      cli.write(inFolder('local', greeter(said, gate)))
-      const { stdout } = await cli.run(['publish', 'local', '--no-types', ...options])
-      expect(stdout.includes('Promote it:  npx agent-execution promote local --trial <id>\n')).toBe(
-        said === 'Hi',
-      )
-    }
-  })
-})
-
 describe('retire, unretire, archive, restore', () => {
   it('retires a version that is not the current one, which then neither runs nor is promoted', async () => {
     const old = await publishTo('retiring', 'Hello')
@@ -133,23 +120,6 @@ describe('retire, unretire, archive, restore', () => {
       code: 'VersionNotRetirable',
     })
     expect((await cli.json(['unretire', 'retiring', old])).retiredAt).toBeNull()
-  })
-
-  it('archives an agent, which then neither runs nor is published or listed', async () => {
-    await publishTo('gone', 'Gone')
-    cli.write({ 'gone/input.json': '{"name":"x"}' })
-    expect((await cli.json(['archive', 'gone'])).archivedAt).toEqual(expect.any(String))
-    expect(await errorOf('run', 'gone', '--input', 'gone/input.json')).toEqual({
-      message: 'Agent gone is archived. Restore it: npx agent-execution restore gone',
-      code: 'AgentArchived',
-    })
-    expect((await errorOf('publish', 'gone', '--no-types')).code).toBe('AgentArchived')
-    const slugs = async (...options: string[]) =>
-      (await cli.json(['list', ...options])).map(({ slug }: { slug: string }) => slug)
-    expect(await slugs()).not.toContain('gone')
-    expect((await cli.run(['list', '--archived'])).stdout).toMatch(/ARCHIVED\n.*gone .* just now\n/)
-    expect((await cli.json(['restore', 'gone'])).archivedAt).toBeNull()
-    expect(await slugs()).toContain('gone')
   })
 })
 
@@ -183,20 +153,6 @@ describe('rollout', () => {
     })
     expect((await rollout('--end')).stdout).toBe('Ended the rollout of hello.\n')
     expect(await greet()).toBe('Hello Ada')
-  })
-
-  it('needs the version beside a draft, as promote does, and is promoted at the end', async () => {
-    await rollout('--percent', '50', '--version', draft)
-    const other = await publish('Ho', '--draft')
-    for (const command of ['promote hello', 'rollout hello --percent 60']) {
-      const { message } = await errorOf(...command.split(' '))
-      expect(message).toContain(`has the draft ${other} and a rollout of ${draft}. Specify `)
-    }
-    cli.write(inFolder('hello', greeter('Hey')))
-    const { stdout } = await cli.run(['publish', 'hello', '--no-types', '--draft'])
-    expect(stdout).toContain('The rollout of hello has this content. A version with this content existed')
-    await cli.json(['delete-version', 'hello', other])
-    expect(await cli.json(['promote', 'hello'])).toMatchObject({ currentVersionId: draft, rollout: null })
   })
 
   it('names what is wrong', async () => {

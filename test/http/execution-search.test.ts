@@ -40,12 +40,6 @@ describe('a search in executions', () => {
     expect(idsOf(await search('source=API&fields=summary&status=SUCCESS'))).toEqual(all.slice(0, 3))
   })
 
-  it('is the same in the list of an agent', async () => {
-    const list = (query: string) => org.call('GET', `/v1/agents/failing/executions?${query}`)
-    expect(idsOf(await list('errorText=it+broke'))).toEqual([thrown])
-    expect(idsOf(await list(`version=${versions[0]?.id}`))).toEqual([])
-  })
-
   it('says how far it has looked, only if it has searched', async () => {
     const { headers } = await search('source=BATCH')
     const [oldest] = (await search('limit=100')).json.slice(-1)

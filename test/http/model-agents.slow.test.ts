@@ -18,8 +18,6 @@ import { temporaryServices } from '../support/service/temporary-services.ts'
 
 const services = temporaryServices()
 const folder = services.newFolder()
-/** The sample, which uses the default model. */
-const DEFAULT = '/v1/agents/summarize-text/executions'
 /** The samples with a model of the provider that most scripts use: calls may choose another one of it. */
 const SUMMARIZE = '/v1/agents/summarize-scripted/executions'
 const TRIAGE = '/v1/agents/triage-scripted/executions'
@@ -90,47 +88,6 @@ describe('the sample agents', () => {
     expect(Date.parse(steps[0].toolCalls[0].startedAt)).toBeGreaterThanOrEqual(
       Date.parse(steps[0].finishedAt),
     )
-  })
-})
-
-describe('model=', () => {
-  const invalid: [model: string, detail: string][] = [
-    ['', 'openai-compatible'],
-    ['anthropic/claude-sonnet-4-5', 'Allowed models: those of the provider openai.'],
-    ['openai/gpt-4o:high', 'reasoning'],
-  ]
-  it.each(invalid)(
-    '%j is rejected with InvalidModelOverride before an execution is created',
-    async (model, detail) => {
-      const before = (await call('GET', `${DEFAULT}?limit=1`)).text
-      const response = await call('POST', `${DEFAULT}?model=${encodeURIComponent(model)}`, {
-        body: { text: 'x' },
-      })
-      expect(response.json).toMatchObject({ status: 400, code: 'InvalidModelOverride' })
-      expect(response.json.detail).toContain(detail)
-      expect((await call('GET', `${DEFAULT}?limit=1`)).text).toBe(before)
-    },
-  )
-})
-
-describe('a budget', () => {
-  const usage = { inputTokens: 1_000, outputTokens: 5 }
-  const wrong = () => ({ calls: [finalAnswer({ wrong: true })], usage })
-
-  it('in tokens ends the run in ERROR BudgetExceeded', async () => {
-    const name = system.newId()
-    scripted.script(name, wrong)
-    const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
-    const { json } = await call('POST', `${SUMMARIZE}?model=${model}&maxTokens=1800`, { body: { text: 'x' } })
-    expect(json).toMatchObject({
-      status: 500,
-      code: 'ExecutionFailed',
-      error: { code: 'BudgetExceeded', step: 2, spent: { tokens: 2_010, costUsd: null } },
-    })
-    const record = (await call('GET', `/v1/agent_executions/${json.executionId}`)).json
-    expect(record).toMatchObject({ steps: 2, costUsd: null, usage: { inputTokens: 2_000, outputTokens: 10 } })
-    const [step] = (await call('GET', `/v1/agent_executions/${json.executionId}/steps`)).json
-    expect(step).toMatchObject({ costUsd: null, usage: { cacheWriteTokens: null, reasoningTokens: null } })
   })
 })
 
