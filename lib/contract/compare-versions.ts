@@ -38,6 +38,9 @@ const toDocument = (version: VersionDetails) => ({
   requireTools: version.requireTools ?? false,
   context: version.context ?? {},
   schedules: Object.fromEntries((version.schedules ?? []).map((each) => [String(each.name), each])),
+  keys: Object.fromEntries(
+    (version.keys ?? []).map(({ name, from, pointer }) => [name, { [from]: pointer }]),
+  ),
   env: version.env,
   execution: version.execution,
   code: version.code ? version.codeHash : false,

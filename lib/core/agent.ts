@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
 import type { AbortedRollout, Rollout } from './rollout.ts'
 import type { DeclaredSchedule } from './schedule.ts'
+import type { DeclaredKey } from './search-keys.ts'
 import type { Gate } from './trial.ts'
 
 /** The file that makes a folder an agent. */
@@ -83,6 +84,8 @@ export type Version = {
   requireTools?: true
   /** The schedules that the agent has while this version is current. Absent if the document has none. */
   schedules?: DeclaredSchedule[]
+  /** By what people search for its executions. Absent if the document has none. */
+  keys?: DeclaredKey[]
   /** Tokens of the model's context window, and how many of the latest tool results are never cleared. */
   context?: ContextSettings
   /** As declared in the document. */

@@ -8,6 +8,7 @@ import { findPrice } from '../../models/prices/price-table.ts'
 import { listMediaTypes } from '../../schema/files/check-file-schemas.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
 import { explainIssue } from './explain-issue.ts'
+import { findKeyProblems } from './keys-schema.ts'
 import { type GetPosition, type Position, parseYaml, START } from './yaml-file.ts'
 
 /**
@@ -87,6 +88,7 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
     ...(await findBudgetProblems(document)),
     ...(await findSearchProblems(document)),
     ...(await findScheduleProblems(document, getPosition)),
+    ...findKeyProblems(document),
   ]
   const problems = found.map((problem) => ({ ...getPosition(problem.field.split('.')), ...problem }))
   if (problems.length > 0) return { document: null, problems }

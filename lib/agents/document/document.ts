@@ -20,6 +20,7 @@ import { isJsonSchema } from '../../schema/field-map.ts'
 import { withNullableTypes } from '../../schema/openapi.ts'
 import { hostSchema } from '../../tools/document/tool-fields.ts'
 import { toolsSchema } from '../../tools/document/tools-schema.ts'
+import { keysSchema } from './keys-schema.ts'
 import { schedulesSchema } from './schedules-schema.ts'
 
 /** Credentials of the service's own role and account are never passed to an agent. */
@@ -166,8 +167,9 @@ export const documentSchema = z.strictObject({
   execution: settingsSchema.prefault({}),
   useDynamicLearning: z.boolean().optional(),
   learning: learningSchema.optional(),
-  // No default: the hash of a document without schedules stays what it is.
+  // No defaults: the hash of a document without them stays what it is.
   schedules: schedulesSchema.optional(),
+  keys: keysSchema.optional(),
 })
 
 /** The contents of an `agent.md`: the front matter with its defaults, and the instructions. */

@@ -124,6 +124,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     ...(document.requireTools && { requireTools: true }),
     ...(document.context && { context: document.context }),
     ...(document.schedules?.length && { schedules: document.schedules }),
+    ...(document.keys?.length && { keys: document.keys }),
     tools: document.tools as unknown as Json[],
     code: document.code,
     env: document.env,

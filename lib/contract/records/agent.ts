@@ -32,6 +32,12 @@ export const agentRecord = /* @__PURE__ */ schema(() =>
         .object({ versionId: z.uuid(), at: z.iso.datetime() })
         .optional()
         .describe('The last rollout that the service has ended; its version says why. Absent without any.'),
+      keys: z
+        .array(z.string())
+        .optional()
+        .describe(
+          'Names of the keys of its current version, by which executions are found. Absent without any.',
+        ),
     })
     .meta({ id: 'Agent' }),
 )
@@ -158,6 +164,12 @@ export const versionDetails = /* @__PURE__ */ schema(() =>
         .array(z.record(z.string(), z.unknown()))
         .optional()
         .describe('The schedules that the agent has while this version is current. Absent without any.'),
+      keys: z
+        .array(z.object({ name: z.string(), from: z.enum(['input', 'output']), pointer: z.string() }))
+        .optional()
+        .describe(
+          'By what executions are found, as JSON Pointers into the input or the output. Absent without any.',
+        ),
       env: z.array(z.string()).describe('The environment variables that a code agent may read.'),
       sourceCode: z
         .string()
@@ -188,6 +200,7 @@ export function toAgentRecord(agent: Agent): AgentRecord {
     outputSchema: agent.outputSchema,
     archivedAt: agent.archivedAt,
     rollout: agent.rollout && toAgentRollout(agent.rollout),
+    ...(agent.current?.keys && { keys: agent.current.keys.map(({ name }) => name) }),
     ...toAbortedRollout(agent),
   }
 }
@@ -274,6 +287,7 @@ export function toVersionDetails(version: Version, states: States, reader?: Read
     ...(version.requireTools && { requireTools: true }),
     ...(version.context && { context: version.context }),
     ...(version.schedules && { schedules: version.schedules }),
+    ...(version.keys && { keys: version.keys }),
     env: version.env,
   }
 }

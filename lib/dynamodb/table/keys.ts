@@ -235,6 +235,9 @@ export const signalKey = (executionId: string, id: string): Key =>
   inExecution(executionId, `${SIGNAL_PREFIX}${id}`)
 export const SIGNAL_PREFIX = 'SIGNAL#'
 export const signalIdOf = ({ sk }: Key): string => sk.slice(SIGNAL_PREFIX.length)
+/** @param value a hash: another attempt may have another value, whose item it must not replace */
+export const searchKey = (executionId: string, name: string, value: string): Key =>
+  inExecution(executionId, `KEY#${name}#${value}`)
 /** How many signals the execution has. */
 export const signalCountKey = (executionId: string): Key => inExecution(executionId, 'SIGNALS')
 /** One event for one destination. */
@@ -340,6 +343,11 @@ export const tenantShard = (organizationId: string, tenantId: string, shard: num
 export type StatusKey = 'IN_PROGRESS' | 'WAITING' | 'WAITING-APPROVAL' | 'ERROR'
 export const statusShard = (organizationId: string, status: StatusKey, shard: number): string =>
   `ORG#${organizationId}#${status}#${shard}`
+/** Executions that have a key with this name, by its value: in the index `executions-by-status`, too. */
+export const searchShard = (organizationId: string, name: string, shard: number): string =>
+  `ORG#${organizationId}#KEY#${name}#${shard}`
+/** Before the ID of the execution. Values have no control characters. */
+export const searchPrefix = (value: string): string => `${value}\n`
 /** Rated executions of an agent and a tenant. Those whose feedback is no review are apart: they displace none. */
 export const lessonShard = (agentId: string, tenantId: string | null, isReview: boolean): string =>
   `AGENT#${agentId}#${isReview ? 'REVIEWS' : 'FEEDBACK'}${tenantId === null ? '' : `#${tenantId}`}`

@@ -16,6 +16,7 @@ import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { findExcess } from '../../core/payload-size.ts'
 import type { Recording } from '../../core/recording.ts'
+import { readKeys } from '../../core/search-keys.ts'
 import {
   attemptsExhausted,
   DEADLINE_EXCEEDED,
@@ -309,10 +310,18 @@ async function writeOutcome(current: Attempt, result: Outcome): Promise<Executio
 const complete = (current: Attempt, result: Outcome): Promise<Outcome> =>
   withJudgement(current, current.journal?.complete(result) ?? result)
 
-async function writeCompleted(current: Attempt, outcome: Outcome): Promise<Execution | null> {
+async function writeCompleted(current: Attempt, result: Outcome): Promise<Execution | null> {
   const { engine, execution } = current
+  const outcome = withKeys(current, result)
   const staysListed = await hasConsequences(current, outcome)
   return engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system), staysListed })
+}
+
+/** Only an output that is returned is searched for. */
+function withKeys({ execution, version }: Attempt, outcome: Outcome): Outcome {
+  if (outcome.status !== 'SUCCESS' || (execution.batch && execution.replay?.isTrial)) return outcome
+  const keys = readKeys(version?.keys, 'output', outcome.output)
+  return keys.length > 0 ? { ...outcome, keys: [...execution.keys, ...keys] } : outcome
 }
 
 /** That of a trial says what became of the original. One that cannot be judged ends without. */
