@@ -54,6 +54,7 @@ const JSON_FIELDS = [
   'learning',
   'context',
   'schedules',
+  'remote',
 ] as const
 
 export const versionToItem = (version: Version): Item => ({
@@ -71,7 +72,7 @@ export function versionFromItem(item: Item): Version {
     ...pick(version, ['createdAt', 'createdBy']),
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
-    ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'modelSettings', 'tools']),
+    ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'modelSettings', 'tools', 'remote']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'neverReplaced']),

@@ -126,6 +126,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     ...(document.schedules?.length && { schedules: document.schedules }),
     tools: document.tools as unknown as Json[],
     code: document.code,
+    ...(document.remote && { remote: document.remote }),
     env: document.env,
     instructions: document.instructions,
     execution: document.execution,
