@@ -20,6 +20,7 @@ import {
   ROLLOUT_PREFIX,
   SCHEDULES_PREFIX,
   SECRET_PREFIX,
+  SIGNING_PREFIX,
   SLOTS_PREFIX,
   SPENT_PREFIX,
   TOKEN_ID_PREFIX,
@@ -225,6 +226,7 @@ export const PROTECTED_PREFIXES = [
   LIMITS_PREFIX,
   QUOTA_KEY.pk,
   ROLLOUT_PREFIX,
+  SIGNING_PREFIX,
   USAGE_PREFIX,
 ]
 
@@ -332,9 +334,11 @@ export function applyGrant(
     denied,
     [AUDIT_PREFIX, MCP_AUDIT_PREFIX].filter((each) => each !== auditPrefix),
   )
-  // Who knows the secret of a webhook can send it any event. Secrets are in no index.
+  // Who knows the secret of a webhook can send it any event. Secrets are in no index. Functions that run agents read
+  // the one that signs requests to remote agents.
+  const signing = AGENT_FUNCTIONS.includes(name) ? [] : [SIGNING_PREFIX]
   if (tableActions.length > 0 && !SECRET_FUNCTIONS.includes(name))
-    deny([...READS, ...WRITES], [SECRET_PREFIX])
+    deny([...READS, ...WRITES], [SECRET_PREFIX, ...signing])
 }
 
 /** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME` of the stack. */

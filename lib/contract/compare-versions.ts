@@ -44,6 +44,7 @@ const toDocument = (version: VersionDetails) => ({
   env: version.env,
   execution: version.execution,
   code: version.code ? version.codeHash : false,
+  remote: version.remote ?? {},
 })
 
 function compareLines(before: string, after: string): ComparedLine[] {

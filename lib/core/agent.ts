@@ -48,6 +48,20 @@ export const isStrict = (
   { enforceInputSchema }: { enforceInputSchema?: boolean | undefined },
 ): boolean => enforceInputSchema ?? execution.enforceInputSchema ?? false
 
+/** A URL or a Lambda function that runs an agent. The service signs what it sends to the URL. */
+export type Remote = {
+  url?: string | undefined
+  headers?: Record<string, string> | undefined
+  allowedHosts?: string[] | undefined
+  lambda?: { function: string } | undefined
+  timeoutSeconds: number
+  readOnly?: boolean | undefined
+}
+
+/** What runs a version, for error messages. Only a model agent has a model that the service calls. */
+export const kindOf = ({ code, remote }: Pick<Version, 'code' | 'remote'>): 'code' | 'remote' | 'model' =>
+  remote ? 'remote' : code ? 'code' : 'model'
+
 /** Limits and parameters of each model response; those that are absent are the provider's. */
 export type ModelSettings = { maxOutputTokens?: number; temperature?: number }
 
@@ -91,6 +105,8 @@ export type Version = {
   /** As declared in the document. */
   tools: Json[]
   code: boolean
+  /** Where a remote agent runs, as declared in the document. Absent for every other agent. */
+  remote?: Remote
   /** Names of the environment variables that a code agent may read. */
   env: string[]
   instructions: string

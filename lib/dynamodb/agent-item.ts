@@ -55,6 +55,7 @@ const JSON_FIELDS = [
   'context',
   'schedules',
   'keys',
+  'remote',
 ] as const
 
 export const versionToItem = (version: Version): Item => ({
@@ -73,6 +74,7 @@ export function versionFromItem(item: Item): Version {
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
     ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'keys', 'modelSettings', 'tools']),
+    ...parse(version, ['remote']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'neverReplaced']),

@@ -127,6 +127,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     ...(document.keys?.length && { keys: document.keys }),
     tools: document.tools as unknown as Json[],
     code: document.code,
+    ...(document.remote && { remote: document.remote }),
     env: document.env,
     instructions: document.instructions,
     execution: document.execution,

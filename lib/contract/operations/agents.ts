@@ -26,7 +26,7 @@ export const agentOperations = {
       200: { description: 'The version that has this content already', body: 'Version' },
       201: { description: 'The new version', body: 'Version' },
     },
-    errors: [...BODY_ERRORS, 'AgentArchived', 'InvalidAgent', 'TrialRequired'],
+    errors: [...BODY_ERRORS, 'AgentArchived', 'BadRequest', 'InvalidAgent', 'TrialRequired'],
   },
   'get-agent': {
     ...reading,

@@ -44,6 +44,17 @@ export const agentRecord = /* @__PURE__ */ schema(() =>
 
 const sha256 = () => z.string().regex(/^[0-9a-f]{64}$/)
 
+const remoteRecord = /* @__PURE__ */ schema(() =>
+  z.object({
+    url: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    allowedHosts: z.array(z.string()).optional(),
+    lambda: z.object({ function: z.string() }).optional(),
+    timeoutSeconds: z.int(),
+    readOnly: z.boolean().optional().describe('Whether a trial may call it.'),
+  }),
+)
+
 const versionFields = /* @__PURE__ */ schema(() =>
   z.object({
     id: z.uuid(),
@@ -84,6 +95,9 @@ const versionFields = /* @__PURE__ */ schema(() =>
         ),
       unrated: z.boolean().describe('Whether they also learn from results that nobody rated.'),
     }),
+    remote: remoteRecord
+      .optional()
+      .describe('Where a remote agent runs, as the document declares it. Absent for every other agent.'),
     toolNames: z.array(z.string()).describe('The names of the tools that the document declares.'),
     execution: z.object({
       useCache: z.boolean(),
@@ -250,6 +264,7 @@ export function toVersionRecord(
       feedback: version.learning?.feedback ?? 'reviewed',
       unrated: version.learning?.unrated ?? false,
     },
+    ...(version.remote && { remote: version.remote }),
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
     execution: {
       ...version.execution,

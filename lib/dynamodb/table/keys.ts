@@ -27,6 +27,7 @@ export const RATE_PREFIX = 'RATE#'
 export const EXECUTION_PREFIX = 'EXEC#'
 export const DESTINATIONS_PREFIX = 'DESTINATIONS#'
 export const SECRET_PREFIX = 'SECRET#'
+export const SIGNING_PREFIX = 'SIGNING#'
 export const LIMITS_PREFIX = 'LIMITS#'
 export const USAGE_PREFIX = 'USAGE#'
 
@@ -70,6 +71,12 @@ export const destinationsKey = (organizationId: string): Key => inDestinations(o
 export const webhookSecretKey = (organizationId: string, id: string): Key => ({
   pk: `${SECRET_PREFIX}${organizationId}`,
   sk: `${WEBHOOK_PREFIX}${id}`,
+})
+
+/** The default secret once more: agents run where no other one can be read. */
+export const signingSecretKey = (organizationId: string): Key => ({
+  pk: `${SIGNING_PREFIX}${organizationId}`,
+  sk: 'SIGNING',
 })
 
 /** A tenant's id may contain any printable character: it comes last. */

@@ -1,11 +1,4 @@
-import { LRUCache } from 'lru-cache'
-import {
-  DEFAULT_WEBHOOK,
-  type DeliveryResult,
-  eventIdOf,
-  type SentEvent,
-  type WebhookSecret,
-} from '../../core/notification.ts'
+import { DEFAULT_WEBHOOK, type DeliveryResult, eventIdOf, type SentEvent } from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { Environment } from '../../environment.ts'
@@ -13,10 +6,8 @@ import { privateHosts } from '../../tools/egress/private-hosts.ts'
 import type { Destination } from './destinations.ts'
 import { sendToEventBus } from './event-bus.ts'
 import { sendWebhook } from './send-webhook.ts'
+import { cacheSecrets } from './sign-webhook.ts'
 
-/** A rotated secret is used within this time: the previous one stays valid for longer. */
-const CACHED_MS = 30_000
-const MAX_SECRETS = 1_000
 /** For one attempt. A receiver is not faster because retries are. */
 const TIMEOUT_MS = 20_000
 
@@ -26,21 +17,11 @@ export function eventSender(
   { system }: { system: Pick<System, 'now'> },
   environment: Environment = process.env,
 ) {
-  const known = new LRUCache<string, WebhookSecret[], { organizationId: string; id: string }>({
-    max: MAX_SECRETS,
-    ttl: CACHED_MS,
-    ignoreFetchAbort: true,
-    fetchMethod: (_key, _stale, { context }) => webhooks.getSecrets(context),
-  })
-  return async (
-    { id, webhook, url }: Destination,
-    event: SentEvent,
-    data: string,
-  ): Promise<DeliveryResult> => {
+  const secretsOf = cacheSecrets(webhooks.getSecrets)
+  return async ({ webhook, url }: Destination, event: SentEvent, data: string): Promise<DeliveryResult> => {
     const { organizationId, type, occurredAt } = event
     if (url === null) return sendToEventBus({ type, occurredAt, detail: data }, environment)
-    const context = { organizationId, id: webhook?.id ?? DEFAULT_WEBHOOK }
-    const secrets = (await known.fetch(`${organizationId}/${id}`, { context })) ?? []
+    const secrets = await secretsOf({ organizationId, id: webhook?.id ?? DEFAULT_WEBHOOK })
     const body = `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(occurredAt)},"data":${data}}`
     const { allowedHosts = [] } = webhook ?? {}
     const mayBePrivate = privateHosts(organizationId, environment)

@@ -1,5 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { WebhookSecret } from '../../core/notification.ts'
+import { LRUCache } from 'lru-cache'
+import { DEFAULT_WEBHOOK, type WebhookSecret } from '../../core/notification.ts'
+import type { WebhookStore } from '../../core/ports/notifications.ts'
 
 const PREFIX = 'whsec_'
 
@@ -8,6 +10,42 @@ const SECRET_BYTES = 32
 
 /** A new secret that signs deliveries. */
 export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+
+/** A rotated secret is used within this time: the previous one stays valid for longer. */
+const CACHED_MS = 30_000
+const MAX_SECRETS = 1_000
+
+type Key = { organizationId: string; id: string }
+
+/** A reader that keeps secrets that exist for 30 s. */
+export function cacheSecrets(read: (key: Key) => Promise<WebhookSecret[]>): typeof read {
+  const known = new LRUCache<string, WebhookSecret[], Key>({
+    max: MAX_SECRETS,
+    ttl: CACHED_MS,
+    ignoreFetchAbort: true,
+    async fetchMethod(_key, _stale, { context }) {
+      const secrets = await read(context)
+      return secrets.length > 0 ? secrets : undefined
+    },
+  })
+  return async (context) => (await known.fetch(`${context.organizationId}/${context.id}`, { context })) ?? []
+}
+
+/** Gives an organization the secret that signs requests to its remote agents, unless it has one. */
+export async function ensureSigningSecret(
+  webhooks: Pick<WebhookStore, 'getSecrets' | 'hasSigningSecret' | 'putSecrets'>,
+  { organizationId, now, secret = newSecret() }: { organizationId: string; now: number; secret?: string },
+): Promise<void> {
+  if (await webhooks.hasSigningSecret({ organizationId })) return
+  const key = { organizationId, id: DEFAULT_WEBHOOK }
+  const kept = await webhooks.getSecrets(key)
+  const created = { secret, createdAt: new Date(now).toISOString(), expiresAt: null }
+  await webhooks.putSecrets({
+    ...key,
+    secrets: kept.length > 0 ? kept : [created],
+    replaces: kept[0] ?? null,
+  })
+}
 
 type Message = {
   eventId: string

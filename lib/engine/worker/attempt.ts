@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
-import type { Version } from '../../core/agent.ts'
+import { kindOf, type Version } from '../../core/agent.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
 import {
   CANCELLED,
@@ -230,6 +230,11 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
       codeAgents ??= import('../code-agent/run.ts')
       return await (await codeAgents).runCodeVersion({ ...params, attempt })
     }
+    const { remote } = version
+    if (remote) {
+      const { runRemoteVersion } = await import('../remote-agent/run.ts')
+      return await runRemoteVersion({ ...params, version: { ...version, remote }, retry })
+    }
     const { runModelVersion } = await import('../model-agent/run.ts')
     return await runModelVersion({ ...params, retry, attempt })
   } catch (error) {
@@ -297,7 +302,8 @@ async function finish(current: Attempt, result: Outcome): Promise<Execution | nu
  * it has to compute again, which counts.
  */
 function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavailable): unknown {
-  if (outcome.status === 'SUCCESS' && (!version?.code || outcome.cached)) return cause
+  if (outcome.status === 'SUCCESS' && (!version || kindOf(version) === 'model' || outcome.cached))
+    return cause
   const message = 'The agent returned its output, but the database did not store it.'
   return retryableError(outcome.status === 'ERROR' ? outcome.error : { code: 'OutputNotStored', message })
 }

@@ -201,3 +201,28 @@ Look it up.
     vi.stubEnv('LOOPBACK_ORGANIZATION', undefined)
   })
 })
+
+describe('a remote agent', () => {
+  const document = `---
+title: Remote
+input: { name: { type: string, description: A name. } }
+output: { said: { type: string, description: What was said. } }
+remote: { url: "https://agents.example/remote", timeoutSeconds: 30 }
+---
+`
+  it('needs the secret that signs requests to it, and is shown with its URL', async () => {
+    const refused = await publish({ document, slug: 'remote' })
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { code: 'BadRequest', detail: expect.stringContaining('POST /v1/webhooks/default/rotate') },
+    })
+    expect((await org.call('POST', '/v1/webhooks/default/rotate')).status).toBe(200)
+    const published = await publish({ document, slug: 'remote' })
+    const remote = { url: 'https://agents.example/remote', timeoutSeconds: 30 }
+    expect(published).toMatchObject({ status: 201, json: { remote, codeHash: null, model: null } })
+    const details = await org.call('GET', `/v1/agents/remote/versions/${published.json.id}`)
+    expect(details.json).toMatchObject({ remote, code: false })
+    const other = await org.post('/v1/agents/remote/executions?model=openai/gpt-5', { name: 'Ada' })
+    expect(other.json.detail).toContain('is a remote agent; it does not accept a model')
+  })
+})
