@@ -28,7 +28,7 @@ export const RUNNER = {
     min: 2,
     max: 1_000,
     description:
-      "Maximum concurrent runners of code agents, and as many of model agents. The default is lower if `accountConcurrency` has no room for it.",
+      'Maximum concurrent runners of code agents, and as many of model agents. The default is lower if `accountConcurrency` has no room for it.',
   },
   runnerBatch: {
     where: 'stack',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
@@ -18,10 +18,7 @@ it.each(['sync', 'async'] as const)(
   'a reader of a %s run gets the right end after the service was killed while the model wrote',
   async (mode) => {
     const folder = services.newFolder()
-    const environment = {
-      ...(scripted.environmentFor('openai-compatible') as Record<string, string>),
-      DYNAMODB_ENDPOINT: inject('dynamodb'),
-    }
+    const environment = scripted.environmentFor('openai-compatible') as Record<string, string>
     // The response of the first worker does not end before it is killed.
     scripted.script(mode, [
       { calls: [finalAnswer(OUTPUT)], pause: { ms: 120_000, chunk: -3 } },
