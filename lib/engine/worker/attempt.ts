@@ -29,6 +29,7 @@ import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { anyOf, timeLimit, untilAborted, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
+import { liveResponseOf } from '../checkpoints/live-response.ts'
 import {
   AttemptStopped,
   INLINE,
@@ -96,7 +97,14 @@ export async function attempt(
   { onHeartbeat, retry = INLINE, ...options }: AttemptOptions = {},
 ): Promise<AttemptResult> {
   const { executions, system } = engine
-  const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
+  const heartbeat = new LeaseHeartbeat({
+    ...{ executions, system, times: timesOf(engine), execution },
+    async onHeartbeat() {
+      // Readers in other processes may have come since.
+      liveResponseOf(execution.id)?.catchUp()
+      await onHeartbeat?.()
+    },
+  })
   const { signal: stop, clear } = options.deadline
     ? anyOf(heartbeat.lost, options.deadline.stop)
     : { signal: heartbeat.lost, clear: () => undefined }
