@@ -135,3 +135,42 @@ describe('POST cancel', () => {
     expect(await org.getExecution(json.id)).toEqual(cancelled.json)
   })
 })
+
+describe.concurrent('an Idempotency-Key', () => {
+  const WAIT = '/v1/agents/wait/executions'
+  beforeAll(() => org.publish('wait'))
+  const post = (path: string, key: string, body: unknown, by = org) =>
+    by.call('POST', path, { body, headers: { 'Idempotency-Key': key } })
+  const executionsOf = async (by: TestOrganization) => (await by.call('GET', '/v1/agent_executions')).json
+
+  it('creates one execution for 20 concurrent synchronous requests; the others get 409 or its output', async () => {
+    const by = await newOrganization()
+    await by.publish('wait')
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => post(WAIT, 'twenty', { seconds: 1 }, by)),
+    )
+    const ran = responses.filter(({ status }) => status === 200)
+    const refused = responses.filter(({ status }) => status === 409)
+    expect(ran.length).toBeGreaterThanOrEqual(1)
+    expect(ran.length + refused.length).toBe(20)
+    const executions = await executionsOf(by)
+    expect(executions).toHaveLength(1)
+    for (const { json } of refused) {
+      expect(json).toMatchObject({ code: 'ExecutionInProgress', executionId: executions[0].id })
+    }
+    const again = await post(WAIT, 'twenty', { seconds: 1 }, by)
+    expect([again.status, again.json]).toEqual([200, ran[0]?.json])
+    expect(getExecutionId(again)).toBe(executions[0].id)
+  })
+
+  it('leads to the same failure', async () => {
+    const first = await post(WAIT, 'fails', { seconds: -1 })
+    const second = await post(WAIT, 'fails', { seconds: -1 })
+    expect(first.status).toBe(500)
+    expect([second.status, second.json.executionId, second.json.error]).toEqual([
+      500,
+      first.json.executionId,
+      first.json.error,
+    ])
+  })
+})

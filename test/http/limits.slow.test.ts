@@ -81,6 +81,26 @@ describe('limits', () => {
     expect(json.errors[0].message).toMatch(message)
     expect((await own.call('GET', tenantPath('wrong'))).status).toBe(404)
   })
+
+  it.each([
+    'a/b',
+    '?#&=+ ;',
+    '\u{1f600}'.repeat(128),
+    '\\',
+    '\'"<script>',
+    '__proto__',
+    '\u202e',
+    `agent#${'x'.repeat(100)}`,
+  ])('are set for the tenant %s, and listed', async (tenantId) => {
+    const path = tenantPath(tenantId)
+    const body = { maxOpenExecutions: 3 }
+    expect((await own.call('PUT', path, { body })).json).toMatchObject({ tenantId, ...body })
+    expect((await own.call('GET', path)).json).toMatchObject({ tenantId, ...body })
+    const key = { organizationId: own.id, subject: { kind: 'tenant' as const, id: tenantId } }
+    expect(await store.get(key)).toMatchObject(body)
+    expect((await own.call('DELETE', path)).status).toBe(204)
+    expect(await store.get(key)).toBeNull()
+  })
 })
 
 describe('limits in US dollars', () => {

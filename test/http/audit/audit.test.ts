@@ -1,6 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { createToken } from '../../support/engine/access.ts'
+import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
 import { storeDelivery } from '../../support/notifications/a-webhook.ts'
+import { waitUntil } from '../../support/processes/processes.ts'
 import { type ApiResponse, getExecutionId } from '../../support/service/client.ts'
 
 let own: TestOrganization
@@ -182,5 +186,28 @@ describe('GET /v1/audit', () => {
     expect(await entriesOf(`?from=${iso(at + 1)}`)).not.toContainEqual(entry)
     expect(await entriesOf(`?to=${iso(at)}`)).not.toContainEqual(entry)
     expect(await entriesOf(`?from=${iso(at)}&to=${iso(at - 1)}`)).toEqual([])
+  })
+
+  it('has the result of each change whose client has hung up', async () => {
+    const token = await createToken(sharedTable(), own.id)
+    const { hostname, port } = new URL(inject('service'))
+    const body = '{"warnAt":0.5}'
+    const names = Array.from({ length: 12 }, (_, i) => `gone-${i}`)
+    for (const [ms, name] of names.entries()) {
+      const socket = connect(Number(port), hostname).on('error', () => undefined)
+      socket.write(
+        `PUT /v1/tenants/${name}/limits HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      )
+      await sleep(ms)
+      socket.destroy()
+    }
+    const stateOf = async (name: string) => {
+      const { status } = await own.call('GET', `/v1/tenants/${name}/limits`)
+      const results = (await entriesOf(`?target=${name}`)).map(({ result }: { result: string }) => result)
+      return `${status} ${results}`
+    }
+    const haveEnded = async () =>
+      (await Promise.all(names.map(stateOf))).every((state) => ['404 ', '200 SUCCEEDED'].includes(state))
+    await waitUntil(haveEnded, { what: 'a result for each change', limitMs: 10_000 })
   })
 })

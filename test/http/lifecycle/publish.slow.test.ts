@@ -46,14 +46,6 @@ describe.concurrent('POST /v1/agents', () => {
     expect(await org.versions('same')).toEqual([published, first])
   })
 
-  it('creates one version for 10 concurrent requests with the same content', async () => {
-    const body = { document: documentOf('at-once'), code: codeOf('A') }
-    const responses = await Promise.all(Array.from({ length: 10 }, () => publish(body)))
-    expect(responses.map(({ status }) => status).toSorted()).toEqual([...Array(9).fill(200), 201])
-    expect(new Set(responses.map(({ json }) => json.id)).size).toBe(1)
-    expect(await org.versions('at-once')).toHaveLength(1)
-  })
-
   it('keeps the code, which a request for the version can ask for', async () => {
     const { id } = await org.publishSaying('readable', 'A')
     const read = (query: string) => org.call('GET', `/v1/agents/readable/versions/${id}${query}`)
