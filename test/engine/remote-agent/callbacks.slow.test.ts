@@ -43,7 +43,7 @@ describe('a remote agent that answers 202', () => {
 
   it('may deliver as much as an output may have, and no more', async () => {
     const { run, callbackUrl } = await anAcceptedRun()
-    const of = (bytes: number) => ({ output: { answer: 'x'.repeat(bytes - 25) } })
+    const of = (bytes: number) => ({ output: { answer: 'x'.repeat(bytes - 24) } })
     await expect(run.callBack(callbackUrl, of(MAX_PAYLOAD_BYTES + 1))).rejects.toMatchObject({ status: 413 })
     await run.callBack(callbackUrl, of(MAX_PAYLOAD_BYTES))
     await run.process(true)
