@@ -68,7 +68,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'get-me': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'serve-console': { table: [] },
   'get-agent': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
-  'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
+  'list-agents': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
   'publish-agent': { table: ['BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
   'archive-agent': { table: ['UpdateItem'] },
   'restore-agent': { table: ['UpdateItem'] },

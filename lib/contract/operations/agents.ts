@@ -1,6 +1,7 @@
 import { BODY_ERRORS, listOf, managing, type Operation, reading } from './operation.ts'
 
 const versionResponse = { 200: { description: 'The version', body: 'Version' } } as const
+const openApiResponse = { 200: { description: 'The document', body: 'OpenApiDocument' } } as const
 const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
 /** A rollout is about the runs of all tenants. */
 const rollout = { family: 'manage-rollouts', allTenants: true } as const
@@ -14,6 +15,23 @@ export const agentOperations = {
     summary: 'List the agents of the organization',
     query: 'agentPageParameters',
     responses: listOf('Agents', 'Agent'),
+    streams: true,
+  },
+  'get-agents-openapi': {
+    ...reading,
+    family: 'list-agents',
+    path: '/v1/agents/openapi.json',
+    summary: 'Get an OpenAPI document with a typed path for each published agent',
+    responses: openApiResponse,
+    streams: true,
+  },
+  'get-agent-openapi': {
+    ...reading,
+    family: 'list-agents',
+    path: '/v1/agents/{agentId}/openapi.json',
+    summary: 'Get an OpenAPI document with a typed path of an agent',
+    responses: openApiResponse,
+    errors: ['AgentNotFound'],
     streams: true,
   },
   'publish-agent': {

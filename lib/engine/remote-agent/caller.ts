@@ -9,7 +9,7 @@ import type { Secrets } from '../../tools/secrets.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { anyOf } from '../checkpoints/deadline.ts'
 import { type Engine, traceparentFrom } from '../engine.ts'
-import { cacheSecrets, signWebhook } from '../notifications/sign-webhook.ts'
+import { cacheSecrets, signWebhook } from '../../tools/egress/sign-webhook.ts'
 import { RemoteFailure, toReportedFailure } from './remote-failure.ts'
 import { type Answer, type Request, sendToRemote } from './request.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Version } from '../../core/agent.ts'
-import { type LeasedExecution, NO_USAGE, type Usage } from '../../core/execution.ts'
+import { type LeasedExecution, NO_COST, type Usage } from '../../core/execution.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
@@ -74,7 +74,7 @@ export class StreamRecord {
 
   /** A text that no usage has ended is a response, too. @throws AttemptStopped, Unavailable */
   async end(): Promise<void> {
-    if (this.text !== '') await this.appendResponse(NO_USAGE)
+    if (this.text !== '') await this.appendResponse(NO_COST)
   }
 
   close(): void {

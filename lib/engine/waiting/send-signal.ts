@@ -12,7 +12,7 @@ import { InputSchemaMismatch, PayloadTooLarge } from '../../core/request-errors.
 import { ExecutionEnded, ExecutionNotFound } from '../../core/resource-errors.ts'
 import { isSignalName, SIGNAL_NAME_RULE, type Signal } from '../../core/wait.ts'
 import { type Engine, isoNow } from '../engine.ts'
-import { assertResult, isCallbackName } from '../remote-agent/callback.ts'
+import { assertResult, isCallbackName } from './remote-result.ts'
 import { sendWake, usedSignals } from './wake.ts'
 
 type Stores = Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system' | 'times'>
