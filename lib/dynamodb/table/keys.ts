@@ -323,7 +323,7 @@ export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, s
 
 export const ownedShard = (
   organizationId: string,
-  kind: 'AGENT' | 'BATCH' | 'EXEC' | 'TOKEN' | 'TRIAL',
+  kind: 'AGENT' | 'BATCH' | 'DECISION' | 'EXEC' | 'TOKEN' | 'TRIAL',
   shard: number,
 ): string => `ORG#${organizationId}#${kind}#${shard}`
 export const organizationsShard = (shard: number): string => `ORGS#${shard}`
