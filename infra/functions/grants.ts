@@ -118,7 +118,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   },
   'decide-approval': {
     table: ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['executions-by-status'],
+    indexes: ['executions-by-status', 'owned-by-organization'],
     queue: ['SendMessage'],
   },
   'manage-webhooks': {

@@ -302,6 +302,10 @@ export const approvalPageParameters = /* @__PURE__ */ parameters(() => ({
   ...pageParameters.shape,
   agent: agentName('Return only approvals of this agent (ID or slug).'),
   tenantId: describe(tenantId(), 'Return only approvals of executions of this tenant.'),
+  decided: describe(
+    flag(),
+    'With true, return what people have decided, the latest decision first, instead of what is open. Pages can be short, also empty, before the last one.',
+  ),
   fields: describe(
     z.optional(oneOf(['all', 'summary'])),
     '`summary` leaves out `input` and `inputSchema`, which can be large.',

@@ -85,6 +85,8 @@ export type ApprovalRule = {
   when?: JsonObject
   /** Whether the token that started the run cannot decide, nor one that derives from it. */
   notByCaller?: boolean
+  /** JSON Pointers to the arguments that decide. */
+  show?: string[]
   timeoutSeconds: number
 }
 
@@ -93,6 +95,7 @@ export type CallApproval = {
   id: string
   until: string
   notByCaller?: true
+  show?: string[]
   /** Of the tool, for an input that the approver edits. */
   inputSchema: JsonObject
 }

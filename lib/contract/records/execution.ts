@@ -77,6 +77,9 @@ const waitRecord = /* @__PURE__ */ schema(() =>
       id: optionalText.describe('The ID of the approval, or of the execution that it waits for.'),
       step: optionalInt.describe('The number of the step.'),
       signals: z.array(z.string()).optional().describe('The names of the signals that end the wait.'),
+      url: optionalText.describe(
+        'Of an approval, in events: where people decide in the console. Only a path without the setting `publicUrl`.',
+      ),
     })
     .meta({ id: 'Wait' }),
 )

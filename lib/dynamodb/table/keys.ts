@@ -339,7 +339,7 @@ export const IDEMPOTENCY_PREFIX = 'IDEMPOTENCY#'
 
 export const ownedShard = (
   organizationId: string,
-  kind: 'AGENT' | 'BATCH' | 'EXEC' | 'TOKEN' | 'TRIAL',
+  kind: 'AGENT' | 'BATCH' | 'DECISION' | 'EXEC' | 'TOKEN' | 'TRIAL',
   shard: number,
 ): string => `ORG#${organizationId}#${kind}#${shard}`
 export const organizationsShard = (shard: number): string => `ORGS#${shard}`

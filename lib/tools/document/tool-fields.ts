@@ -85,6 +85,8 @@ const approvalFields = z.strictObject({
   when: z.record(z.string(), z.unknown()).optional(),
   /** The token that started the run cannot decide. */
   notByCaller: z.boolean().optional(),
+  /** The arguments that decide, which approvers see first. */
+  show: z.array(z.string().max(200)).min(1).max(8).optional(),
 })
 
 /** The kinds of tools, with the fields of each. */
