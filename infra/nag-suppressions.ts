@@ -94,7 +94,10 @@ export const listSuppressions = (service: { name: string }): Suppression[] => [
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:${OWN}:*/*]`,
     reason:
       'With vpcId. Lambda requires all resources, because the network interfaces do not exist yet. The code of agents is denied these actions.',
-    constructs: rolesOf((name) => AGENT_FUNCTIONS.includes(name)),
+    constructs: rolesOf(
+      (name, { runnerInstanceVcpus }) =>
+        AGENT_FUNCTIONS.includes(name) && (runnerInstanceVcpus === null || name !== 'run-agent'),
+    ),
   },
   ...Object.entries(agentResources(service)).map(([resource, reason]) => ({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:${resource}]`,

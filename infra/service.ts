@@ -118,7 +118,11 @@ export class AgentExecutionService extends Construct {
       : null
     // A canary of a paused release would be undone by the alarms that it raises.
     if (alarms && !this.isPaused)
-      shiftReleases(this, this.functions, { deployment, alarms: alarms.forReleases })
+      shiftReleases(this, this.functions, {
+        ...{ deployment, alarms: alarms.forReleases },
+        // On managed instances, each version has instances of its own.
+        atOnce: settings.runnerInstanceVcpus ? ['run-agent'] : [],
+      })
     this.alarms = alarms?.all ?? []
     this.alarmTopic = alarms?.topic ?? null
     const domain = createDomain(this, api, settings)

@@ -2,6 +2,7 @@ import { PAYLOAD_SIZES } from '../keys/payloads.ts'
 import { markdownTable } from '../report.ts'
 import { deliveryRows } from './deliveries.ts'
 import { exampleRows, fixedRows } from './examples.ts'
+import { instanceRows } from './instances.ts'
 import { readingRows } from './reading.ts'
 import { runRows, unitRows } from './runs.ts'
 import { waitRows } from './waits.ts'
@@ -14,6 +15,7 @@ export async function costTables(dynamodb: string): Promise<string[]> {
   const rows = [
     await runRows(PAYLOAD_SIZES),
     await unitRows(PAYLOAD_SIZES),
+    await instanceRows(),
     await exampleRows(),
     fixedRows(),
     await readingRows(),

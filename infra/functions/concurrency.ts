@@ -82,6 +82,8 @@ type ConcurrencySettings = {
   accountConcurrency: number | null
   /** The maximum of each run queue; null: the default. */
   runnerConcurrency: number | null
+  /** Whether `run-agent` is on managed instances, which are no part of the quota. */
+  runnerInstanceVcpus?: number | null
 }
 
 /**
@@ -91,6 +93,7 @@ type ConcurrencySettings = {
 export function divideConcurrency({
   accountConcurrency: account,
   runnerConcurrency,
+  runnerInstanceVcpus = null,
 }: ConcurrencySettings): Concurrency {
   const nothing = (runners: number): Concurrency => ({
     reserved: {},
@@ -112,10 +115,14 @@ export function divideConcurrency({
   if (account < SMALL_QUOTA) return { ...nothing(runners), ...shareConcurrency(account - ofQueues) }
   if (!isDivided) return nothing(runners)
   const shared = account - Math.max(MIN_UNRESERVED, ofQueues + FOR_OTHERS) - FIXED_SUM
-  const shares = Object.entries(SHARES).map(([name, percent]) => [name, Math.floor((shared * percent) / 100)])
+  const shares = Object.entries(SHARES)
+    .filter(([name]) => runnerInstanceVcpus === null || name !== 'run-agent')
+    .map(([name, percent]) => [name, Math.floor((shared * percent) / 100)])
   const reserved: Concurrency['reserved'] = { ...FIXED, ...Object.fromEntries(shares) }
   const ofOrganization = Object.fromEntries(
-    WAITING_FUNCTIONS.map((name) => [name, Math.floor((reserved[name] ?? 0) * ORGANIZATION_SHARE)]),
+    WAITING_FUNCTIONS.flatMap((name) =>
+      reserved[name] === undefined ? [] : [[name, Math.floor(reserved[name] * ORGANIZATION_SHARE)]],
+    ),
   )
   const { mappings } = nothing(runners)
   const deadLetters = reserved['process-dead-letter']

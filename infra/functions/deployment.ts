@@ -42,14 +42,14 @@ export const SHIFTED_FUNCTIONS = FUNCTION_NAMES.filter((name) => !AT_ONCE.includ
 export function shiftReleases(
   parent: Construct,
   functions: Record<FunctionName, { live: Alias }>,
-  { deployment, alarms }: { deployment: DeploymentName; alarms: IAlarm[] },
+  { deployment, alarms, atOnce }: { deployment: DeploymentName; alarms: IAlarm[]; atOnce: FunctionName[] },
 ): void {
   const deploymentConfig = DEPLOYMENTS[deployment]
   if (!deploymentConfig) return
   const scope = new Construct(parent, 'Release')
   const application = new LambdaApplication(scope, 'Application')
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('codedeploy.amazonaws.com') })
-  for (const name of SHIFTED_FUNCTIONS)
+  for (const name of SHIFTED_FUNCTIONS.filter((name) => !atOnce.includes(name)))
     new LambdaDeploymentGroup(scope, name, {
       application,
       role,

@@ -5,6 +5,7 @@ import {
   operationNames,
   operationsOf,
 } from '../../lib/contract/routes.ts'
+import { SETTINGS } from '../../lib/contract/settings/table.ts'
 
 /** Functions that are not an endpoint of the API, and their descriptions. */
 const BACKGROUND_FUNCTIONS = {
@@ -70,14 +71,14 @@ type FunctionSettings = { timeoutSeconds: number; memoryMb: number }
 /** Enough for a page of records or one payload of maximum size. */
 const DEFAULT: FunctionSettings = { timeoutSeconds: 10, memoryMb: 512 }
 
-/** 900 s is the maximum timeout of Lambda. The memory is shared with the code of agents. */
-const AGENT: FunctionSettings = { timeoutSeconds: 900, memoryMb: 1024 }
+/** 900 s is the maximum timeout of Lambda. The memory is the default of `agentMemoryMb`, which replaces it. */
+const AGENT: FunctionSettings = { timeoutSeconds: 900, memoryMb: SETTINGS.agentMemoryMb.default }
 
 const OVERRIDES: Partial<Record<FunctionName, FunctionSettings>> = {
   'run-agent': AGENT,
   'process-execution': AGENT,
   // A call responds within MCP_DEADLINE_MS, and the output may take as long again to send.
-  'serve-mcp': { timeoutSeconds: 90, memoryMb: 1024 },
+  'serve-mcp': { ...AGENT, timeoutSeconds: 90 },
   // Waits up to MAX_WAIT_SECONDS for an execution to complete when the client sends `Prefer: wait`. A record of maximum
   // size takes 220 MB (docs/decisions/0082-shared-workers.md).
   'get-execution': { timeoutSeconds: 29, memoryMb: 384 },

@@ -64,7 +64,7 @@ export const LIVE = 'live'
 
 /**
  * Creates one Lambda function per file of `functions/`, and the runner of runs that share a worker: that of all other
- * runs, unless it runs on managed instances.
+ * runs, unless it runs on managed instances, as `run-agent` then does.
  */
 export function createFunctions(
   scope: Construct,
@@ -73,16 +73,26 @@ export function createFunctions(
   const { settings } = props
   const defaultModel = settings.defaultModel ?? findDefaultModel(scope)
   const vpcConfig = createVpcConfig(scope, settings)
+  const { runnerInstanceVcpus } = settings
+  const instances =
+    runnerInstanceVcpus && vpcConfig ? createRunnerInstances(scope, vpcConfig, runnerInstanceVcpus) : null
   const create = (name: FunctionName) => createFunction(scope, name, { ...props, defaultModel, vpcConfig })
-  const functions = Object.fromEntries(FUNCTION_NAMES.map((name) => [name, create(name)])) as Functions
+  const createShared = (name: FunctionName, on: CapacityProvider) =>
+    createFunction(scope, name, { ...props, defaultModel, vpcConfig: null, instances: on })
+  const functions = Object.fromEntries(
+    FUNCTION_NAMES.map((name) => [
+      name,
+      instances && name === 'run-agent' ? createShared(name, instances) : create(name),
+    ]),
+  ) as Functions
   const runner = functions['process-execution']
-  if (!settings.runnerInstanceVcpus || !vpcConfig) return { functions, modelRunner: runner }
-  const instances = createRunnerInstances(scope, vpcConfig, settings.runnerInstanceVcpus)
-  const network = { defaultModel, vpcConfig: null }
-  return {
-    functions,
-    modelRunner: createFunction(scope, 'process-execution', { ...props, ...network, instances }),
-  }
+  return { functions, modelRunner: instances ? createShared('process-execution', instances) : runner }
+}
+
+/** A function of its own: Lambda does not return one from instances. */
+const SHARED_SCOPES: Partial<Record<FunctionName, string>> = {
+  'process-execution': 'ModelRunner',
+  'run-agent': 'RunAgentShared',
 }
 
 /** Each function has its own role and log group, so that its policy contains all of its permissions and no others. */
@@ -99,7 +109,7 @@ function createFunction(
   const { table, queues, bundles, settings, vpcConfig, instances } = props
   const { timeoutSeconds, memoryMb } = getFunctionSettings(name)
   const reserved = divideConcurrency(settings).reserved[name]
-  const scope = new Construct(parent, instances ? 'ModelRunner' : toPascalCase(name))
+  const scope = new Construct(parent, (instances && SHARED_SCOPES[name]) || toPascalCase(name))
   const logGroup = new LogGroup(scope, 'Logs', logGroupProps(settings))
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
   logGroup.grantWrite(role)

@@ -4,11 +4,12 @@ import { Architecture, CapacityProvider, type CfnFunction } from 'aws-cdk-lib/aw
 import type { Construct } from 'constructs'
 
 /**
- * Of an environment of the runner on Lambda Managed Instances. Lambda requires 2,048 MB and one processor, and allows
- * 64 invocations per processor. `concurrency` is that of the local runner, whose runs share a process, too.
+ * Of an environment of `run-agent` or the runner on Lambda Managed Instances. Lambda requires 2,048 MB and one
+ * processor, and allows 64 invocations per processor. An instance has room for both, so that the three that Lambda
+ * keeps for a function serve the other one, too. `concurrency` is that of the local runner, whose runs share a process.
  * https://docs.aws.amazon.com/lambda/latest/dg/lambda-managed-instances-nodejs-runtime.html
  */
-export const INSTANCES = { memoryMb: 4_096, gibPerVcpu: 2, concurrency: 40 }
+export const INSTANCES = { memoryMb: 2_048, gibPerVcpu: 2, concurrency: 40 }
 
 /** The maximum of an event source mapping. */
 const MAX_CONCURRENCY = 1_000

@@ -6,6 +6,7 @@ import {
   ORGANIZATION_CONCURRENCY,
   readInteger,
   SHARED_CONCURRENCY,
+  SHARED_WORKER,
 } from '../environment.ts'
 import { readKnownQuota } from './known-quota.ts'
 import { FREE_MS, occupiedProcesses } from './occupied-processes.ts'
@@ -20,6 +21,8 @@ export function limitOpenRequests(
   rates: RateStore,
   environment: Environment = process.env,
 ): OpenRequests {
+  // On managed instances, a process has many requests, and is no part of the quota.
+  if (environment[SHARED_WORKER] === 'on') return requestsOfProcess
   const shared = environment[SHARED_CONCURRENCY]
   if (shared === 'unknown') return limitIfSmall(rates)
   if (!environment[ORGANIZATION_CONCURRENCY]) return requestsOfProcess

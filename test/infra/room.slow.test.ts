@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES } from '../../infra/functions/function-settings.ts'
 import { routes } from '../../lib/contract/routes.ts'
-import { ALL_OPTIONS } from './all-options.ts'
+import { ALL_OPTIONS, OPTION_SETS } from './all-options.ts'
 import { readOperations } from './api/read-definition.ts'
 import type { Measured } from './room/measure-template.ts'
 import { synthesize } from './synthesize.ts'
@@ -44,6 +44,13 @@ describe('the template', () => {
     expect(documented.map(Number)).toEqual(counts)
     expect(2 * Number(counts[0])).toBeGreaterThan(MAX_RESOURCES)
     expect(counts[1]).toBeLessThan(MAX_RESOURCES)
+  })
+
+  it.each(Object.entries(OPTION_SETS))('has a size that CloudFormation accepts: %s', (name, context) => {
+    // As the CDK writes it.
+    const bytes = Buffer.byteLength(JSON.stringify(synthesize(context).toJSON()))
+    console.log(`${name}: ${bytes} bytes`)
+    expect(bytes).toBeLessThan(MAX_BYTES)
   })
 
   it('has room for 36 more operations in six families, with every option', async () => {

@@ -89,7 +89,7 @@ export const toLogicalIdPrefix = (name: string) =>
 
 /** The resource of a type that belongs to a function. The CDK leaves `Logs` out where the name ends in it. */
 export function findFunctionResource(template: Template, type: string, name: string): Resource {
-  const pattern = new RegExp(`^${toLogicalIdPrefix(name)}(?:Function|Role|Logs|[0-9A-F]{8}$)`)
+  const pattern = new RegExp(`^${toLogicalIdPrefix(name)}(?:Shared)?(?:Function|Role|Logs|[0-9A-F]{8}$)`)
   const found = Object.entries(findResources(template, type)).filter(([id]) => pattern.test(id))
   const [entry] = found
   if (!entry || found.length > 1) throw new Error(`Expected one ${type} of ${name}, found ${found.length}.`)

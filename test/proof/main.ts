@@ -6,6 +6,7 @@ import { runCommand } from '../support/processes/processes.ts'
 import { identify, openAccount } from './aws/account.ts'
 import { deployWithCdk } from './aws/deploy.ts'
 import { claimStack, destroyStack } from './aws/proof-stack.ts'
+import { removeRestored } from './aws/restore.ts'
 import { planProof } from './plan.ts'
 import { formatProof, writeReport } from './report.ts'
 import { runProof } from './run-proof.ts'
@@ -25,11 +26,14 @@ program
     'Deploys the service to the AWS account of the environment, checks it under load and disturbances, reports, and destroys it.',
   )
   .requiredOption('--stack <name>', 'name of the stack to deploy, which must not exist')
-  .option('--minutes <n>', 'time with load', parsePositive, 10)
+  .option('--minutes <n>', 'time with load', parsePositive, 4)
   .option('--rate <n>', 'runs per second', parsePositive, 2)
-  .option('--settle <minutes>', 'how long runs may take after the load', parsePositive, 20)
+  .option('--settle <minutes>', 'how long runs may take after the load', parsePositive, 5)
   .option('--context <setting=value>', 'a setting of the stack; can be repeated', collect, [])
-  .option('--report <folder>', 'where to write report.md and report.json; default: .proof/<stack>')
+  .option(
+    '--report <folder>',
+    'where to write report.html, report.md and report.json; default: .proof/<stack>',
+  )
   .option('--yes', 'do not ask before deploying', false)
   .option('--keep', 'leave the stack in place', false)
   .option('--destroy', 'only destroy what an earlier proof of the stack left behind', false)
@@ -62,6 +66,7 @@ const identity = await identify(account).catch((error: Error) => refuse(`AWS: ${
 
 if (destroy) {
   const state = file.read() ?? refuse(`There is no ${file.path}: no proof of ${stack} is left behind.`)
+  await removeRestored(account, stack)
   const { figures = {} } = await destroyStack(account, { state, identity, file })
   for (const [name, value] of Object.entries(figures)) console.log(`${name}: ${value}`)
 } else await prove()

@@ -1,14 +1,17 @@
+import { createClient } from '../support/service/client.ts'
 import type { Account, Identity } from './aws/account.ts'
 import { type Deployed, readDeployed } from './aws/deploy.ts'
 import { disturb, listDisturbances } from './aws/disturbances.ts'
 import { collectFigures } from './aws/figures.ts'
 import { destroyStack } from './aws/proof-stack.ts'
-import { listResources } from './aws/stack-resources.ts'
+import { checkRestore, removeRestored } from './aws/restore.ts'
+import { findResource, listResources } from './aws/stack-resources.ts'
 import { checkAcceptance } from './checks/acceptance.ts'
+import { checkLimits } from './checks/limits.ts'
 import { checkLoad, type Service } from './checks/load.ts'
 import { prepareService } from './checks/prepare.ts'
 import { checkSmoke } from './checks/smoke.ts'
-import type { ProofPlan } from './run-proof.ts'
+import type { Findings, ProofPlan } from './run-proof.ts'
 import type { ProofState, StateFile } from './state-file.ts'
 
 export type PlanOptions = {
@@ -24,6 +27,8 @@ export type PlanOptions = {
   onProgress: (line: string) => void
   /** Deploys the stack of the state. */
   deploy: () => Promise<void>
+  /** Destroys it. */
+  destroy?: () => Promise<Findings>
   /** Where the checks find the deployed service. */
   prepare?: (deployed: Deployed) => Promise<Service>
   pauseShare?: number
@@ -33,8 +38,10 @@ export type PlanOptions = {
 export function planProof(options: PlanOptions): ProofPlan<Service> {
   const { account, state, signal, onProgress, keep, minutes, perSecond, settleMinutes } = options
   const { prepare = prepareService, deploy, pauseShare } = options
+  const { destroy = () => destroyStack(account, options) } = options
   const { stack } = state
   const durationMs = minutes * 60_000
+  let restoring: Promise<Findings> | undefined
   return {
     keep,
     signal,
@@ -46,8 +53,16 @@ export function planProof(options: PlanOptions): ProofPlan<Service> {
     checks: {
       smoke: checkSmoke,
       acceptance: checkAcceptance,
+      limits: (service) => checkLimits(account, service),
       async load(service) {
-        const disturbances = listDisturbances(account, await listResources(account, stack))
+        const resources = await listResources(account, stack)
+        const disturbances = listDisturbances(account, resources)
+        const tableName = findResource(resources, 'AWS::DynamoDB::Table', 'Table')
+        // A restore takes minutes, and the load does not notice it.
+        restoring = findAnyRun(service, tableName).then((run) =>
+          checkRestore(account, { stack, tableName, run }),
+        )
+        restoring.catch(() => undefined)
         return checkLoad(service, {
           durationMs,
           perSecond,
@@ -57,6 +72,7 @@ export function planProof(options: PlanOptions): ProofPlan<Service> {
           ...(pauseShare !== undefined && { pauseShare }),
         })
       },
+      restore: async () => restoring ?? { problems: ['Nothing was restored.'] },
       figures: async () =>
         collectFigures(account, {
           stack,
@@ -64,6 +80,17 @@ export function planProof(options: PlanOptions): ProofPlan<Service> {
           since: new Date(state.startedAt),
         }),
     },
-    destroy: () => destroyStack(account, options),
+    async destroy() {
+      await restoring?.catch(() => undefined)
+      await removeRestored(account, stack)
+      return destroy()
+    },
   }
+}
+
+/** An execution of the service; null if its table is not that of the stack, as in tests. */
+async function findAnyRun({ baseUrl, token, organizationId, table }: Service, tableName: string) {
+  if (table.name !== tableName) return null
+  const { json } = await createClient(baseUrl, token)('GET', '/v1/agent_executions?limit=1')
+  return { organizationId, id: String(json[0].id) }
 }

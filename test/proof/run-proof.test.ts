@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Disturbance, disturb } from './aws/disturbances.ts'
+import { formatHtml } from './report.ts'
 import { type Findings, type ProofPlan, runProof } from './run-proof.ts'
 
 /** A plan that records its steps, with some replaced. */
@@ -58,26 +59,44 @@ describe('runProof', () => {
     expect(steps.flatMap(({ problems }) => problems)).toEqual(['unreachable', 'proof-1 is lost.'])
   })
 
-  it.each(['deploy', 'smoke'])(
+  it.each(['deploy', 'smoke', 'load', 'figures'])(
     'destroys when it is stopped during %s, without further checks',
     async (step) => {
       const stopping = new AbortController()
       const { plan, done } = aPlan({ signal: stopping.signal })
       const { deploy, checks } = plan
-      const { smoke } = checks
       plan.deploy = async () => {
         if (step === 'deploy') stopping.abort()
         return deploy()
       }
-      checks.smoke = async (service, signal) => {
-        stopping.abort()
-        return smoke?.(service, signal) ?? {}
-      }
+      plan.checks = Object.fromEntries(
+        Object.entries(checks).map(([name, check]) => [
+          name,
+          async (service, signal) => {
+            if (name === step) stopping.abort()
+            return check(service, signal)
+          },
+        ]),
+      )
       const { passed, steps } = await runProof(plan)
-      expect(done).toEqual([...(step === 'deploy' ? ['deploy'] : ['deploy', 'smoke']), 'destroy'])
+      const all = ['deploy', 'smoke', 'load', 'figures']
+      expect(done).toEqual([...all.slice(0, all.indexOf(step) + 1), 'destroy'])
       expect([passed, steps.at(-1)?.step]).toEqual([false, 'interrupted'])
     },
   )
+
+  it('reports as a page what held, what did not, and what was expected, with nothing of it as markup', async () => {
+    const { plan, record } = aPlan()
+    plan.checks = {
+      smoke: record('smoke', { problems: ['<script>alert(1)</script>'] }),
+      figures: record('figures', { figures: { 'slowest minute, reads p99 (ms)': 31, 'a & b': '"x"' } }),
+    }
+    const page = formatHtml(await runProof(plan), { stack: '<proof>' })
+    expect(page).toContain('<h1 class="failed">Proof: FAILED</h1>')
+    expect(page).toContain('<h2 class="failed">smoke: FAILED (0 s)</h2>')
+    expect(page).toContain('<td>slowest minute, reads p99 (ms)</td><td>31</td><td>10 to 50</td>')
+    expect(page).not.toMatch(/<script|<proof>|a & b|"x"/)
+  })
 
   it('leaves the service in place if asked to', async () => {
     const { plan, done } = aPlan({ keep: true })

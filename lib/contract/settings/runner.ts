@@ -44,7 +44,7 @@ export const RUNNER = {
     min: 12,
     max: 15_000,
     description:
-      'Model agents run on [managed instances](deploy.md) with at most this many vCPUs. Requires `vpcId`.',
+      'Model agents, and synchronous runs, are on [managed instances](deploy.md) with at most this many vCPUs. Requires `vpcId`.',
   },
   accountConcurrency: {
     ...STACK_INTEGER,
@@ -55,11 +55,12 @@ export const RUNNER = {
   agentMemoryMb: {
     where: 'both',
     type: 'integer',
-    default: 1024,
+    default: 512,
     min: 256,
     max: 10_240,
     readBy: ['agents'],
-    description: 'Memory of the functions that run agents. CPU and price are proportional to it.',
+    description:
+      'Memory of the functions that run agents. CPU and price are proportional to it. Half of it is for code agents, which start faster with 1,024.',
     local: {
       default: 512,
       min: 1,

@@ -14,7 +14,7 @@ import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import * as limits from '../../core/limits.ts'
 import type { IdempotencyStore } from '../../core/ports/caches.ts'
 import { readKeys } from '../../core/search-keys.ts'
-import { readSetting } from '../../environment.ts'
+import { readSetting, SHARED_WORKER } from '../../environment.ts'
 import { type Admit, admission } from '../../limits/admission.ts'
 import { type Admitted, admitLimited } from '../../limits/limits.ts'
 import { type Engine, queuedOf, readTimes, timesOf } from '../engine.ts'
@@ -30,10 +30,12 @@ export type SubmitEngine = Engine & {
   admit: Admit
   /** How long a synchronous caller waits for the output. */
   syncDeadlineMs: number
+  /** Whether other runs are in this process at the same time: those that need a worker of their own are elsewhere. */
+  sharesProcess?: boolean
 }
 
 /** What the environment does not determine. */
-type Parts = Omit<SubmitEngine, 'admit' | 'times' | 'syncDeadlineMs'>
+type Parts = Omit<SubmitEngine, 'admit' | 'times' | 'syncDeadlineMs' | 'sharesProcess'>
 
 /**
  * An engine that accepts requests, with the limits and times of the environment.
@@ -48,6 +50,7 @@ export function openSubmitEngine(parts: Parts, maxWaitMs = Number.POSITIVE_INFIN
     times: readTimes(),
     ...openWaitLimits(parts),
     syncDeadlineMs: Math.min(waitMs, maxWaitMs),
+    sharesProcess: process.env[SHARED_WORKER] === 'on',
   }
 }
 
@@ -76,9 +79,15 @@ export async function enqueue(
 /**
  * Records an execution, unless the request's idempotency key is bound to one. Concurrent requests with the same key all
  * use the id that was reserved first; one of them creates the record.
+ * @param mayQueue whether it may wait for its turn where limits say so
  * @throws IdempotencyKeyReused, ExecutionDeleted, the refusal of the request, and what `record` throws
  */
-export async function accept(engine: SubmitEngine, request: RunRequest, lease: Lease | null) {
+export async function accept(
+  engine: SubmitEngine,
+  request: RunRequest,
+  lease: Lease | null,
+  mayQueue = lease === null,
+) {
   const { executions } = engine
   const organizationId = request.version.organizationId
   const reservation = await reserve(engine, request)
@@ -87,7 +96,7 @@ export async function accept(engine: SubmitEngine, request: RunRequest, lease: L
     : null
   if (existing) return { execution: existing, isNew: false }
   if (request.refusal) throw request.refusal
-  const recorded = await record(engine, request, reservation, lease)
+  const recorded = await record(engine, request, reservation, lease, mayQueue)
   // The same request is told so, or gets another id.
   if (!recorded) throw new Unavailable(new Error('The execution was deleted while it was being accepted.'))
   return recorded
@@ -103,6 +112,7 @@ export async function record(
   request: RunRequest,
   ids: Reserved,
   lease: Lease | null,
+  mayQueue = lease === null,
 ): Promise<{ execution: Execution; isNew: boolean } | null> {
   const { executions } = engine
   // A trial has a limit of its own: without a price, its lines call no model.
@@ -114,7 +124,7 @@ export async function record(
   const isShared = ids.isBound || ids.idempotencyId !== null
   let admitted: Admitted | null
   try {
-    admitted = await admitToLimits(engine, params, { isShared, mayQueue: lease === null })
+    admitted = await admitToLimits(engine, params, { isShared, mayQueue })
   } catch (error) {
     const existing = isShared && error instanceof LimitExceeded ? await executions.get(params) : null
     if (!existing) throw error

@@ -1,7 +1,9 @@
+import { sharesWorker } from '../../core/agent.ts'
 import { type Execution, isFinal, type LeasedExecution, newExecution } from '../../core/execution.ts'
 import { ExecutionInProgress } from '../../core/resource-errors.ts'
-import { hardDeadline, type WorkerDeadline } from '../checkpoints/deadline.ts'
+import { hardDeadline, NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { type Engine, newLease } from '../engine.ts'
+import { waitForCompletion } from '../wait-for-completion.ts'
 import { attempt } from '../worker/attempt.ts'
 import { accept, enqueue, newExecutionParams, type SubmitEngine } from './accept.ts'
 import type { RunRequest } from './run-request.ts'
@@ -50,6 +52,7 @@ export async function startSync(
   request: RunRequest,
   stop?: AbortSignal,
 ): Promise<Started> {
+  if (engine.sharesProcess && !sharesWorker(request.version)) return startElsewhere(engine, request, stop)
   const deadline = hardDeadline(engine.syncDeadlineMs, stop)
   const { execution, isNew } = await accept(engine, request, newLease(engine)).catch((error: unknown) => {
     deadline.clear()
@@ -59,6 +62,22 @@ export async function startSync(
     ? runUntil(deadline, engine, execution as LeasedExecution, request)
     : Promise.resolve(execution)
   return { execution, isNew, ended: running.finally(deadline.clear), acceptedAt: engine.system.now() }
+}
+
+/** Records an execution for the runner, and waits for it. It waits for no turn, as one that runs in this process. */
+async function startElsewhere(engine: SubmitEngine, request: RunRequest, stop = NEVER): Promise<Started> {
+  const { execution, isNew } = await accept(engine, request, null, false)
+  const acceptedAt = engine.system.now()
+  if (!isNew) return { execution, isNew, ended: Promise.resolve(execution), acceptedAt }
+  await enqueue(engine, execution)
+  const { executions, syncDeadlineMs: timeoutMs } = engine
+  const { id, organizationId } = execution
+  const waiting = { executions, id, organizationId, timeoutMs, until: 'suspension', signal: stop } as const
+  const ended = waitForCompletion(waiting)
+    // What cannot be read now is read by the caller, and so is what goes on without this request.
+    .catch(() => null)
+    .then((found) => (found && found !== 'IN_PROGRESS' ? found : readAgain(engine, execution)))
+  return { execution, isNew, ended, acceptedAt }
 }
 
 async function runUntil(

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PutMetricDataCommand } from '@aws-sdk/client-cloudwatch'
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import {
   GetAliasCommand,
   GetFunctionCommand,
@@ -12,7 +13,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LOCAL_TABLE, provisionTable } from '../../../local/emulators/provision.ts'
 import { findStack, identify, openAccount } from '../../proof/aws/account.ts'
-import { releaseWithTimeout, throttleFunction } from '../../proof/aws/disturbances.ts'
+import { releaseCanary, releaseWithTimeout, throttleFunction } from '../../proof/aws/disturbances.ts'
 import { claimStack, destroyStack } from '../../proof/aws/proof-stack.ts'
 import { findFunction, listResources, type StackResource } from '../../proof/aws/stack-resources.ts'
 import { prepareService } from '../../proof/checks/prepare.ts'
@@ -88,6 +89,20 @@ describe('the disturbances', () => {
     expect(await reserved()).toBe(before)
   })
 
+  it('release a canary to a tenth of the invocations, and return to the version before', async () => {
+    const FunctionName = findFunction(resources, 'run-agent')
+    const live = () => lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }))
+    const { FunctionVersion: before } = await live()
+    const end = await releaseCanary(account, FunctionName)
+    const { FunctionVersion, RoutingConfig } = await live()
+    const weights = RoutingConfig?.AdditionalVersionWeights ?? {}
+    expect([FunctionVersion, Object.values(weights)]).toEqual([before, [0.1]])
+    expect(Object.keys(weights)).not.toContain(before)
+    await end()
+    const after = await live()
+    expect([after.FunctionVersion, after.RoutingConfig?.AdditionalVersionWeights ?? {}]).toEqual([before, {}])
+  })
+
   it('release runners that are killed, and return to the previous version', async () => {
     const FunctionName = findFunction(resources, 'process-execution')
     const live = () => lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }))
@@ -105,12 +120,90 @@ describe('the disturbances', () => {
 })
 
 describe('a whole proof, with the service on this machine in place of API Gateway and Lambda', () => {
-  it('passes, disturbs the stack, and destroys it', async () => {
-    const dataDir = join(folder, 'data')
-    const database = await startDynamoDB(null)
+  let database: Awaited<ReturnType<typeof startDynamoDB>>
+  let service: Awaited<ReturnType<typeof startService>>
+  let endpoint: { DYNAMODB_ENDPOINT: string }
+
+  beforeAll(async () => {
+    database = await startDynamoDB(null)
     await provisionTable(database.endpoint, LOCAL_TABLE)
-    const endpoint = { DYNAMODB_ENDPOINT: database.endpoint }
-    const service = await startService({ dataDir, environment: { ...endpoint, AWS_ENDPOINT_URL: '' } })
+    endpoint = { DYNAMODB_ENDPOINT: database.endpoint }
+    service = await startService({
+      dataDir: join(folder, 'data'),
+      environment: { ...endpoint, AWS_ENDPOINT_URL: '' },
+    })
+  })
+  afterAll(async () => {
+    await service.stop()
+    await database.stop()
+  })
+
+  type Changes = Partial<Parameters<typeof planProof>[0]>
+  const planned = (onProgress: (line: string) => void, changes: Changes = {}) =>
+    planProof({
+      account,
+      identity,
+      state,
+      file,
+      minutes: 0.2,
+      perSecond: 5,
+      settleMinutes: 1,
+      keep: false,
+      signal: new AbortController().signal,
+      onProgress,
+      deploy: async () => undefined,
+      prepare: async ({ tableName }) => {
+        expect(tableName).toContain(STACK)
+        return prepareService({ baseUrl: service.url, tableName: LOCAL_TABLE }, endpoint)
+      },
+      pauseShare: 0.1,
+      ...changes,
+    })
+
+  /** What a proof changes in the account, beside the stack. */
+  async function readChanges() {
+    const { lambda, dynamodb } = account
+    const functions = (['run-agent', 'process-execution'] as const).map((name) =>
+      findFunction(resources, name),
+    )
+    const ofFunctions = functions.map(async (FunctionName) => {
+      const { ReservedConcurrentExecutions: reserved } = await lambda.send(
+        new GetFunctionConcurrencyCommand({ FunctionName }),
+      )
+      const alias = await lambda.send(new GetAliasCommand({ FunctionName, Name: 'live' }))
+      const weights = alias.RoutingConfig?.AdditionalVersionWeights ?? {}
+      return { reserved, version: alias.FunctionVersion, weights }
+    })
+    const { TableNames } = await dynamodb.send(new ListTablesCommand({}))
+    return { functions: await Promise.all(ofFunctions), TableNames }
+  }
+
+  it.each([
+    'deploy …',
+    'smoke …',
+    'acceptance …',
+    'limits …',
+    'load: runners throttled',
+    'load: canary of run-agent, rolled back',
+    'restore …',
+    'figures …',
+  ])('that is stopped at "%s" leaves the account as it was, and destroys the stack', async (at) => {
+    const before = await readChanges()
+    const stopping = new AbortController()
+    let isDestroyed = false
+    // The stack is needed again.
+    const destroy = async () => {
+      isDestroyed = true
+      return {}
+    }
+    const stop = (line: string) => line === at && stopping.abort()
+    const { passed, steps } = await runProof(planned(stop, { signal: stopping.signal, destroy }))
+    expect([passed, isDestroyed, stopping.signal.aborted]).toEqual([false, true, true])
+    expect(steps.at(-1)?.step).toBe('interrupted')
+    expect(await readChanges()).toEqual(before)
+  })
+
+  it('passes, disturbs the stack, and destroys it', async () => {
     const lines: string[] = []
     const [queue = ''] = resources
       .filter(({ logicalId }) => logicalId.startsWith('Queue'))
@@ -123,39 +216,25 @@ describe('a whole proof, with the service on this machine in place of API Gatewa
         new PutMetricDataCommand({ Namespace: STACK, MetricData: [{ MetricName: 'Runs', Value }] }),
       )
     file.create(state)
-    const report = await runProof(
-      planProof({
-        account,
-        identity,
-        state,
-        file,
-        minutes: 0.2,
-        perSecond: 5,
-        settleMinutes: 1,
-        keep: false,
-        signal: new AbortController().signal,
-        onProgress: (line) => lines.push(line),
-        deploy: async () => undefined,
-        prepare: async ({ tableName }) => {
-          expect(tableName).toContain(STACK)
-          return prepareService({ baseUrl: service.url, tableName: LOCAL_TABLE }, endpoint)
-        },
-        pauseShare: 0.1,
-      }),
-    )
-    await service.stop()
-    await database.stop()
+    const report = await runProof(planned((line) => lines.push(line)))
     expect(report.steps.flatMap(({ problems }) => problems)).toEqual([])
     expect(report.passed).toBe(true)
     expect(report.steps.map(({ step }) => step)).toEqual([
       'deploy',
       'smoke',
       'acceptance',
+      'limits',
       'load',
+      'restore',
       'figures',
       'destroy',
     ])
-    for (const name of ['runners throttled', 'run-agent throttled', 'table throttled', 'messages lost'])
+    for (const name of [
+      'runners throttled',
+      'canary of run-agent, rolled back',
+      'table throttled',
+      'messages lost',
+    ])
       expect(lines).toContain(`load: end of "${name}"`)
     expect(report.steps.at(-1)?.figures['left in the account']).toMatch(
       /^aws dynamodb delete-table --table-name Agent/,
@@ -166,5 +245,7 @@ describe('a whole proof, with the service on this machine in place of API Gatewa
     })
     expect(await findStack(account, STACK)).toBeNull()
     expect(existsSync(file.path)).toBe(false)
+    const { TableNames = [] } = await account.dynamodb.send(new ListTablesCommand({}))
+    expect(TableNames.filter((name) => name.includes('restored'))).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     reporters: reportersWith('default'),
     include: ['test/aws/{stack,proof}/*.test.ts'],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 60_000,
   },
 })

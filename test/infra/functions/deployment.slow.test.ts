@@ -26,7 +26,7 @@ describe('deployment', () => {
 })
 
 describe('a deployment in steps', () => {
-  const template = synthesize(OPTION_SETS['every option'])
+  const template = synthesize({ ...OPTION_SETS['every option'], runnerInstanceVcpus: '' })
   const groups = findResources(template, GROUP)
   const [applicationId] = Object.keys(findResources(template, 'AWS::CodeDeploy::Application'))
 

@@ -85,4 +85,34 @@ describe('runnerInstanceVcpus', () => {
       statementsOf('ProcessExecution').filter((text) => !text.includes('sqs:')),
     )
   })
+
+  it('runs synchronous runs there too: `run-agent` is a function of its own, with a share of the same instances', () => {
+    const [shared = '', ...others] = Object.keys(functions).filter((id) => id.startsWith('RunAgent'))
+    expect([shared.startsWith('RunAgentShared'), others]).toEqual([true, []])
+    const { CapacityProviderConfig, Environment, MemorySize, VpcConfig } = functions[shared]?.Properties ?? {}
+    expect(CapacityProviderConfig).toEqual(runner.CapacityProviderConfig)
+    expect([MemorySize, VpcConfig, Environment.Variables.SHARED_WORKER]).toEqual([2_048, undefined, 'on'])
+    const api = JSON.stringify(findResource(template, 'AWS::ApiGateway::RestApi').Properties.Body)
+    expect(api).toContain('RunAgentShared')
+  })
+
+  it('takes nothing of the quota for it, and moves its alias at once', () => {
+    const every = synthesize({
+      ...VPC,
+      runnerInstanceVcpus: 24,
+      accountConcurrency: 1_000,
+      deployment: 'canary10Percent5Minutes',
+    })
+    const [[, { Properties }] = ['', { Properties: {} }]] = Object.entries(
+      findResources(every, 'AWS::Lambda::Function'),
+    ).filter(([id]) => id.startsWith('RunAgentShared'))
+    expect([
+      Properties.ReservedConcurrentExecutions,
+      Properties.Environment.Variables.ORGANIZATION_CONCURRENCY,
+    ]).toEqual([undefined, undefined])
+    const aliases = Object.entries(findResources(every, 'AWS::Lambda::Alias')).filter(([id]) =>
+      id.startsWith('RunAgentShared'),
+    )
+    expect(JSON.stringify(aliases)).not.toContain('CodeDeployLambdaAliasUpdate')
+  })
 })

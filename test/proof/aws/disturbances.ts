@@ -19,6 +19,7 @@ import { findFunction, findResource, type StackResource } from './stack-resource
 export type Disturbance = { name: string; start: () => Promise<() => Promise<unknown>> }
 
 const MAX_UPDATE_SECONDS = 300
+const CANARY_SHARE = 0.1
 
 /** What a proof does to a deployed service while it is under load. */
 export function listDisturbances(account: Account, resources: StackResource[]): Disturbance[] {
@@ -32,6 +33,7 @@ export function listDisturbances(account: Account, resources: StackResource[]): 
     { name: 'runners throttled', start: () => throttleFunction(account, runner) },
     { name: 'run-agent throttled', start: () => throttleFunction(account, api) },
     { name: 'runners killed after 3 s', start: () => releaseWithTimeout(account, runner, 3) },
+    { name: 'canary of run-agent, rolled back', start: () => releaseCanary(account, api) },
     { name: 'table throttled', start: () => throttleTable(account, table, 20) },
     {
       name: 'messages lost',
@@ -77,6 +79,35 @@ export async function releaseWithTimeout({ lambda }: Account, FunctionName: stri
     await configure(seconds)
     const { Version } = await lambda.send(new PublishVersionCommand({ FunctionName }))
     await lambda.send(new UpdateAliasCommand({ ...alias, FunctionVersion: Version }))
+  } catch (error) {
+    await restore()
+    throw error
+  }
+  return restore
+}
+
+/** Releases a version to a tenth of the invocations, as CodeDeploy does, and returns to the one before. */
+export async function releaseCanary({ lambda }: Account, FunctionName: string) {
+  const alias = { FunctionName, Name: 'live' }
+  const { FunctionVersion } = await lambda.send(new GetAliasCommand(alias))
+  const { Description = '' } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
+  const describe = async (text: string) => {
+    await lambda.send(new UpdateFunctionConfigurationCommand({ FunctionName, Description: text }))
+    await waitUntilFunctionUpdatedV2({ client: lambda, maxWaitTime: MAX_UPDATE_SECONDS }, { FunctionName })
+  }
+  const shift = (AdditionalVersionWeights: Record<string, number>) =>
+    lambda.send(
+      new UpdateAliasCommand({ ...alias, FunctionVersion, RoutingConfig: { AdditionalVersionWeights } }),
+    )
+  const restore = async () => {
+    await shift({})
+    await describe(Description)
+  }
+  try {
+    // Lambda publishes no version without a change.
+    await describe(`${Description} (canary)`.slice(-256))
+    const { Version = '' } = await lambda.send(new PublishVersionCommand({ FunctionName }))
+    await shift({ [Version]: CANARY_SHARE })
   } catch (error) {
     await restore()
     throw error

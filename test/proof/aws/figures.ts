@@ -17,6 +17,13 @@ type Figure = {
 
 const PERIOD_SECONDS = 60
 
+/** US dollars in us-east-1, by figure: `bench/costs/prices.ts` has the sources. */
+const PRICES = {
+  'write units of the table': 0.625e-6,
+  'read units of the table': 0.125e-6,
+  'invocations of runners': 0.2e-6,
+}
+
 /** What CloudWatch has counted of a stack since the beginning of a proof, and which alarms were raised. */
 export async function collectFigures(
   account: Account,
@@ -36,9 +43,13 @@ export async function collectFigures(
     const isSum = figures[index]?.statistic === 'Sum'
     return Math.round(isSum ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values))
   }
+  const measured = Object.fromEntries(figures.map(({ label }, index) => [label, figureOf(index)]))
+  const dollars = ([label, price]: [string, number]) => Number(measured[label]) * price
+  const known = Object.entries(PRICES).map(dollars).filter(Number.isFinite)
   return {
     figures: {
-      ...Object.fromEntries(figures.map(({ label }, index) => [label, figureOf(index)])),
+      ...measured,
+      'US$ of the runs: units and runners alone': known.reduce((sum, each) => sum + each, 0).toFixed(4),
       'alarms raised': await listRaisedAlarms(account, stack, since).then(
         (names) => names.join(', ') || 'none',
         (error: Error) => `unknown: ${error.message}`,

@@ -114,6 +114,18 @@ const CHECKS: Record<string, Check> = {
     expectEqual((await context.call('DELETE', path)).status, 204, 'the status')
     expectProblem(await context.call('GET', path), 404, 'ExecutionNotFound')
   },
+  async 'a path parameter is decoded once'({ call }) {
+    const path = '/v1/tenants/north%20east%2520/limits'
+    const put = await call('PUT', path, { body: { maxOpenExecutions: 7 } })
+    expectEqual([put.status, put.json?.tenantId], [200, 'north east%20'], 'the tenant')
+    expectEqual((await call('GET', path)).json?.maxOpenExecutions, 7, 'the limit')
+    expectEqual((await call('DELETE', path)).status, 204, 'the status')
+  },
+  async 'a synchronous run can be streamed'(context) {
+    const { status, headers, text } = await run(context, 'streamed', '', { Accept: 'text/event-stream' })
+    expectEqual([status, headers.get('content-type')], [200, 'text/event-stream'], 'the response')
+    if (!/^event: done$/m.test(text) || !text.includes('streamed')) throw new Error(`The stream is ${text}`)
+  },
   async 'events of a run end with its end'(context) {
     const id = getExecutionId(await run(context, 'events', '?execMode=async'))
     const { status, text } = await context.call('GET', `/v1/agent_executions/${id}/events`)
