@@ -25,6 +25,12 @@ describe('a synchronous run that waits', () => {
       waitingFor: [{ kind: 'signal', name: 'go', signals: ['go'], until: null, step: 1 }],
     })
   })
+
+  it('says so also to a token that may only run', async () => {
+    const runner = await own.withLimits({ scopes: ['run'] })
+    const { json } = await runner('POST', '/v1/agents/waits/executions', { body: { signal: 'go' } })
+    expect(json).toMatchObject({ waitingFor: [{ name: 'go' }], feedback: null })
+  })
 })
 
 describe('lists with waiting', () => {
