@@ -326,7 +326,7 @@ def test_gives_up_a_callback_that_is_refused_and_shortens_one_that_is_too_large(
         app = make_agent(large, secret=SECRET, new_client=callback.client)
         await post(app, body_of({}, callbackUrl="https://service.example/callback"), deadline(0.1))
         await callback.done.wait()
-        assert "6000014 bytes" in callback.bodies[0]["error"]["message"]
+        assert "6000013 bytes" in callback.bodies[0]["error"]["message"]
         assert len(callback.bodies) == 1
 
     run(main)
