@@ -5,7 +5,7 @@ import type { JsonObject } from '../lib/core/json/json.ts'
 import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { decideApproval } from '../lib/engine/waiting/decide-approval.ts'
-import { listApprovals } from '../lib/engine/waiting/list-approvals.ts'
+import { listApprovals, listDecided } from '../lib/engine/waiting/list-approvals.ts'
 import { openDecider } from '../lib/engine/waiting/open-decider.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
@@ -30,10 +30,11 @@ async function decide({ access, executionId, approvalId, body, ...request }: Req
   return { status: 200, body: await decideApproval({ ...stores, queue, system }, given) }
 }
 
-async function list(request: Request<'list-approvals'>) {
+async function listPage(request: Request<'list-approvals'>) {
   const { access } = request
-  const { agent, tenantId, fields, ...page } = request.query
-  const { items, next } = await listApprovals({ ...stores, queue, system }, { access, agent, tenantId, page })
+  const { agent, tenantId, fields, decided, ...page } = request.query
+  const list = decided ? listDecided : listApprovals
+  const { items, next } = await list({ ...stores, queue, system }, { access, agent, tenantId, page })
   const isSummary = fields === 'summary'
   const mayDecide = openDecider(stores.tokens, access)
   const records = await Promise.all(
@@ -46,5 +47,5 @@ async function list(request: Request<'list-approvals'>) {
 
 export const handler = family({
   'decide-approval': endpoint('decide-approval', decide, { rates, audit }),
-  'list-approvals': endpoint('list-approvals', list, { rates, query: approvalPageParameters }),
+  'list-approvals': endpoint('list-approvals', listPage, { rates, query: approvalPageParameters }),
 })

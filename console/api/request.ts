@@ -13,6 +13,8 @@ type RequestOptions = {
   signal?: AbortSignal | undefined
   /** Instead of the one that is signed in. */
   token?: string
+  /** It is sent although the page is left. */
+  keepalive?: boolean
 }
 
 /** The URL of an API path such as `/v1/agents`, on the host of the page. */
@@ -26,7 +28,7 @@ export function toUrl(path: string, query: Query | URLSearchParams = {}): string
  * @throws ApiError; an AbortError if the signal aborts
  */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = 'GET', query, body, headers, signal } = options
+  const { method = 'GET', query, body, headers, signal, keepalive = false } = options
   const token = options.token ?? credentials.get().token
   const response = await fetch(toUrl(path, query), {
     method,
@@ -37,6 +39,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     },
     ...(body !== undefined && { body }),
     ...(signal && { signal }),
+    keepalive,
     cache: 'no-store',
     credentials: 'omit',
   }).catch((error: unknown) => {

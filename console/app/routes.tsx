@@ -57,6 +57,11 @@ const pages = definePages({
   '/runs/{executionId}': lazyPage('Run', loadRun, 'RunPage'),
   '/compare': lazyPage('Compare runs', () => import('../compare/compare-runs-page.tsx'), 'CompareRunsPage'),
   '/approvals': lazyPage('Approvals', () => import('../approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  '/approvals/decided': lazyPage(
+    'Past decisions',
+    () => import('../approvals/approvals-page.tsx'),
+    'DecidedPage',
+  ),
   '/batches': lazyPage('Batches', () => import('../batches/batches-page.tsx'), 'BatchesPage'),
   '/batches/{batchId}': lazyPage('Batch', () => import('../batches/batches-page.tsx'), 'BatchPage'),
   '/schedules': lazyPage('Schedules', () => import('../schedules/schedules-page.tsx'), 'SchedulesPage'),

@@ -1,43 +1,50 @@
 import '../schema/schema.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApprovalRecord, DecisionRecord } from '../../lib/contract/records/approval.ts'
-import { ApiError } from '../api/api-error.ts'
-import { requestJson } from '../api/request.ts'
+import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
+import { requestRun } from '../api/runs.ts'
+import { useResource } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { Facts } from '../components/data.tsx'
-import { useAction } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
 import { formatSeconds } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
-import { ErrorBox } from '../components/page.tsx'
+import { ValueView } from '../components/value-view.tsx'
 import { AgentLink, RunLink, Time, useNow, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
-import { useMe } from '../state/session.ts'
+import { hrefHere } from '../state/location.ts'
+import { useMe, useScope } from '../state/session.ts'
 import { InputEditor, schemaOf } from './approval-input.tsx'
-import { keyOf, timeLeft } from './approvals.ts'
-import { PastApproval } from './past-approval.tsx'
+import { describeOutcome, keyOf, shownValues, timeLeft } from './approvals.ts'
+import { decisions, toSend, UNDO_MS } from './decisions.ts'
 
 const MAX_NOTE = 2_000
 
 /** What was typed, so that it is still there after a look at the run. By the key of the approval. */
-const drafts = new Map<string, Draft>()
+export const drafts = new Map<string, Draft>()
 /** `text`: the edited input; null while it is as it was asked. */
 type Draft = { text: string | null; note: string }
 
-type Props = { approval: ApprovalRecord; isFocused: boolean; onDecided: () => void }
+type Props = {
+  approval: ApprovalRecord
+  /** Others that are about the same: open, or decided. */
+  same: ApprovalRecord[]
+  isFocused: boolean
+  /** A click would belong to the decision before. */
+  isLocked: boolean
+  onDecided: () => void
+}
 
 /** What is asked, by whom and until when, and the decision on it. */
-export function ApprovalDetail({ approval, isFocused, onDecided }: Props) {
+export function ApprovalDetail({ approval, same, isFocused, isLocked, onDecided }: Props) {
   const key = keyOf(approval)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     if (isFocused) heading.current?.focus()
   }, [isFocused])
   const [draft, setDraft] = useState<Draft>(drafts.get(key) ?? { text: null, note: '' })
-  const [isPast, setIsPast] = useState(false)
   function change(part: Partial<Draft>) {
     const next = { ...draft, ...part }
     drafts.set(key, next)
@@ -47,12 +54,37 @@ export function ApprovalDetail({ approval, isFocused, onDecided }: Props) {
   const check = useCheck(
     text !== null && isEditable(text) ? { text, schema: schemaOf(approval), mode: 'adapting' } : null,
   )
-  if (isPast) return <PastApproval itemKey={key} title={approval.title} />
   return (
     <section class="card stack approval" aria-labelledby="approval-title">
       <h2 id="approval-title" ref={heading} tabIndex={-1}>
         <VisibleText text={approval.title} />
       </h2>
+      <Facts
+        facts={{ ...shownValues(approval), Until: <TimeLeft until={approval.until} /> }}
+        class="approval-values"
+      />
+      {/* Nothing that loads is above the buttons: they stay where they are. */}
+      {approval.mayDecide ? (
+        <Decision
+          {...{ approval, draft, isLocked, onDecided }}
+          hasMistakes={text !== null && (check.isPending || check.issues.length > 0)}
+          onNote={(note) => change({ note })}
+        />
+      ) : (
+        <Refusal />
+      )}
+      {same.map((each) => (
+        <SameHint key={keyOf(each)} approval={each} />
+      ))}
+      <div class="grid">
+        <InputEditor
+          key={key}
+          {...{ approval, text, check }}
+          mayEdit={approval.mayDecide}
+          onText={(text) => change({ text })}
+        />
+        <Reasons approval={approval} />
+      </div>
       <Facts
         facts={{
           Agent: <AgentLink agentId={approval.documentId} />,
@@ -65,30 +97,47 @@ export function ApprovalDetail({ approval, isFocused, onDecided }: Props) {
           Run: <RunLink executionId={approval.executionId} />,
           Tenant: approval.tenantId,
           Since: <Time value={approval.since} />,
-          Until: <TimeLeft until={approval.until} />,
         }}
       />
-      <InputEditor
-        key={key}
-        {...{ approval, text, check }}
-        mayEdit={approval.mayDecide}
-        onText={(text) => change({ text })}
-      />
-      {approval.mayDecide ? (
-        <Decision
-          {...{ approval, draft }}
-          hasMistakes={text !== null && (check.isPending || check.issues.length > 0)}
-          onNote={(note) => change({ note })}
-          onPast={() => setIsPast(true)}
-          onDecided={() => {
-            drafts.delete(key)
-            onDecided()
-          }}
-        />
-      ) : (
-        <Refusal />
-      )}
     </section>
+  )
+}
+
+/** That the same was asked before, so that nobody pays twice. */
+function SameHint({ approval }: { approval: ApprovalRecord }) {
+  const { decided, title } = approval
+  const values = Object.entries(shownValues(approval)).map(([name, value]) => `${name} ${value}`)
+  return (
+    <p class="warning-note" role="note">
+      <strong>{decided ? 'The same was decided before' : 'Another open approval asks for the same'}: </strong>
+      <TextLink href={hrefHere({ item: keyOf(approval) })} text={[title, ...values].join(', ')} />
+      {decided && (
+        <>
+          . <VisibleText text={describeOutcome(decided)} />, <Time value={decided.decidedAt} />
+        </>
+      )}
+    </p>
+  )
+}
+
+/** What the run was asked for, and what the model said before its call. */
+function Reasons({ approval: { executionId, reason } }: Pick<Props, 'approval'>) {
+  const mayRead = useScope('read')
+  const { data: run } = useResource(`input of ${executionId} ${mayRead}`, (signal) =>
+    mayRead ? requestRun(executionId, signal) : Promise.resolve(null),
+  )
+  return (
+    <div class="stack">
+      {reason != null && (
+        <div>
+          <h3>What the agent says</h3>
+          <Paragraph class="long-text" text={reason} />
+        </div>
+      )}
+      {run && !run.omitted?.['/input'] && (
+        <ValueView title="Input of the run" value={run.input} label="the input of the run" />
+      )}
+    </div>
   )
 }
 
@@ -116,46 +165,28 @@ function Refusal() {
   )
 }
 
-type DecisionProps = {
-  approval: ApprovalRecord
+type DecisionProps = Pick<Props, 'approval' | 'isLocked' | 'onDecided'> & {
   draft: Draft
   /** Of the edited input, or it is not checked yet. */
   hasMistakes: boolean
   onNote: (note: string) => void
-  /** Somebody else has decided, or it is too late. */
-  onPast: () => void
-  onDecided: () => void
 }
 
-function Decision({ approval, draft, hasMistakes, onNote, onPast, onDecided }: DecisionProps) {
+function Decision({ approval, draft, hasMistakes, isLocked, onNote, onDecided }: DecisionProps) {
   const { text, note } = draft
   const isChanged = text !== null && text.trim() !== printJson(approval.input).trim()
 
-  async function decide(decision: 'approve' | 'reject') {
-    const path = `/v1/agent_executions/${encodeURIComponent(approval.executionId)}/approvals/${encodeURIComponent(approval.id)}`
+  function decide(decision: 'approve' | 'reject') {
+    if (isLocked) return
     // The edited input goes as it was typed, so that no number changes.
     const input = decision === 'approve' && isChanged ? `,"input":${text}` : ''
     const added = note.trim() === '' ? '' : `,"note":${JSON.stringify(note)}`
     const body = `{"decision":"${decision}"${input}${added}}`
-    try {
-      await requestJson<DecisionRecord>(path, { method: 'POST', body })
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      const isLate =
-        ['ApprovalDecided', 'ExecutionEnded', 'ExecutionNotFound', 'ApprovalNotFound'].includes(error.code) &&
-        (error.status === 409 || error.status === 404)
-      if (!isLate) throw error
-      announce('It was decided meanwhile.')
-      onPast()
-      return
-    }
-    announce(decision === 'approve' ? 'Approved. The run goes on.' : 'Rejected. The run goes on.')
+    const { title } = approval
+    if (!decisions.decide({ key: keyOf(approval), title, decision }, toSend(approval, body))) return
+    announce(decision === 'approve' ? 'Approved.' : 'Rejected.')
     onDecided()
   }
-  const approve = useAction(() => decide('approve'))
-  const reject = useAction(() => decide('reject'))
-  const isRunning = approve.isRunning || reject.isRunning
-  const error = approve.error ?? reject.error
   return (
     <div class="form">
       <TextField
@@ -168,17 +199,18 @@ function Decision({ approval, draft, hasMistakes, onNote, onPast, onDecided }: D
         spellcheck
       />
       <p class="muted">
-        The run continues at once. A decision cannot be taken back; the first one counts.
+        You can undo a decision for {UNDO_MS / 1_000} seconds, unless you leave the page. The first one
+        counts.
         {isChanged && ' The agent is told that the input was changed.'}
       </p>
-      {error && !isRunning && <ErrorBox error={error} />}
       <div class="actions">
-        <Button label="Reject" class="danger" disabled={isRunning} onClick={reject.start} />
+        <Button label="Reject" class="danger" aria-disabled={isLocked} onClick={() => decide('reject')} />
         <Button
           label={isChanged ? 'Approve with changes' : 'Approve'}
           class="primary"
-          disabled={isRunning || hasMistakes}
-          onClick={approve.start}
+          disabled={hasMistakes}
+          aria-disabled={isLocked}
+          onClick={() => decide('approve')}
         />
       </div>
     </div>

@@ -1,10 +1,13 @@
 import './approvals.css'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ComponentProps } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
+import { useResource } from '../api/use-resource.ts'
 import { AGENT_FILTER, TENANT_FILTER } from '../components/filters.ts'
 import { formatSeconds } from '../components/format.ts'
+import { shorten } from '../components/json-tree.ts'
 import { ListEnd, ListState } from '../components/list.tsx'
 import { Spinner } from '../components/page.tsx'
 import { AgentLink, useNow } from '../components/values.tsx'
@@ -12,10 +15,13 @@ import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { type BodyProps, listPage } from '../list-page.tsx'
 import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
-import { countApprovals } from './approval-count.tsx'
 import { ApprovalDetail } from './approval-detail.tsx'
-import { keyOf, mergeOpen, nextKey, searchApprovals, timeLeft } from './approvals.ts'
+import { findSame, keyOf, mergeOpen, nextKey, searchApprovals, shownValues, timeLeft } from './approvals.ts'
+import { type Decided, decidedKeys } from './decisions.ts'
 import { PastApproval } from './past-approval.tsx'
+import { Receipts, useDecisions } from './receipts.tsx'
+
+export { DecidedPage } from './decided-page.tsx'
 
 /** What people have to decide. What is shown of the list is in the URL, too. */
 export const ApprovalsPage = listPage({
@@ -47,16 +53,16 @@ export const ApprovalsPage = listPage({
   noun: 'open approval',
   caption: 'Open approvals',
   empty: () => <NothingWaits />,
+  Actions: () => <a href="#/approvals/decided">Past decisions</a>,
   Body: Inbox,
 })
 
-function Inbox({
-  values,
-  list,
-  found,
-  query,
-  empty,
-}: BodyProps<ApprovalRecord, 'agent' | 'tenantId' | 'search'>) {
+function Inbox({ values, query, empty, ...all }: BodyProps<ApprovalRecord, 'agent' | 'tenantId' | 'search'>) {
+  const decided = useDecisions(all.list.update)
+  const gone = decidedKeys(decided)
+  const isOpen = (each: ApprovalRecord) => !gone.has(keyOf(each))
+  const list = { ...all.list, items: all.list.items.filter(isOpen) }
+  const found = all.found.filter(isOpen)
   const keys = found.map(keyOf)
   const item = query.get('item')
   // Nothing is below the list until its height is known, so that nothing moves.
@@ -73,18 +79,25 @@ function Inbox({
   useEffect(() => {
     if (focused === 'none') nothing.current?.focus()
   }, [focused])
+  const [isLocked, lock] = useLock()
   /** The decided one leaves the list, and the next one gets the focus. */
   function goOn(decided: string) {
     const next = nextKey(keys, decided)
     pinned.current = null
     setFocused(next ?? 'none')
-    list.update((listed) => listed.filter((each) => keyOf(each) !== decided))
+    lock()
     navigate(hrefHere({ item: next }), { replace: true })
-    countApprovals().catch(() => undefined)
   }
+  const approval = list.items.find((each) => keyOf(each) === shown)
+  const past = useDecided(approval?.documentId, decided)
+  const late = decided.find(({ state }) => state === 'late')?.key
+  useEffect(() => {
+    if (late !== undefined && shown === null) navigate(hrefHere({ item: late }), { replace: true })
+  }, [late])
 
   return (
     <>
+      <Receipts decided={decided} />
       <ListState list={list} found={found.length} noun="open approval" />
       {!isLoaded && <Spinner label="Loading approvals…" />}
       <div class={shown === null ? undefined : 'approvals'}>
@@ -107,7 +120,9 @@ function Inbox({
           <Item
             key={shown}
             itemKey={shown}
-            approval={list.items.find((each) => keyOf(each) === shown)}
+            approval={approval}
+            same={approval ? findSame(approval, [...list.items, ...past]) : []}
+            isLocked={isLocked}
             isLoading={list.isLoading}
             isFocused={focused === shown}
             onDecided={() => goOn(shown)}
@@ -116,6 +131,39 @@ function Inbox({
       </div>
     </>
   )
+}
+
+/** A second click belongs to the decision before it, until nothing was pressed for this time. */
+const LOCK_MS = 1_000
+
+function useLock(): [isLocked: boolean, lock: () => void] {
+  const [presses, setPresses] = useState(0)
+  useLayoutEffect(() => {
+    if (presses === 0) return
+    const press = (event: MouseEvent) => {
+      setPresses((count) => count + 1)
+      // The second of two clicks takes the focus from nothing.
+      if (event.detail > 1) event.preventDefault()
+    }
+    const timer = setTimeout(() => setPresses(0), LOCK_MS)
+    window.addEventListener('mousedown', press, { capture: true })
+    return () => {
+      clearTimeout(timer)
+      window.removeEventListener('mousedown', press, { capture: true })
+    }
+  }, [presses])
+  return [presses > 0, () => setPresses(1)]
+}
+
+/** The last decisions on approvals of an agent, so that it is seen what was decided before. */
+function useDecided(agent: string | undefined, own: Decided[]): ApprovalRecord[] {
+  const sent = own.filter(({ state }) => state === 'sent').length
+  const { data } = useResource(`decided ${agent} ${sent}`, async (signal) => {
+    if (agent === undefined) return []
+    const query = { agent, decided: true, limit: 50 }
+    return (await requestPage<ApprovalRecord>('/v1/approvals', { query, signal })).items
+  })
+  return data ?? []
 }
 
 function NothingWaits() {
@@ -143,7 +191,12 @@ function Row({ approval, isShown }: RowProps) {
       <span class="muted approvals-facts">
         <AgentLink agentId={approval.documentId} />
         {approval.tenantId !== null && <VisibleText text={approval.tenantId} />}
-        <span>{left === 0 ? 'time is over' : `${formatSeconds(left)} left`}</span>
+        {Object.entries(shownValues(approval)).map(([name, value]) => (
+          <VisibleText key={name} text={`${name} ${shorten(value, 60)}`} />
+        ))}
+        <span class={left < 3_600_000 ? 'approval-urgent' : undefined}>
+          {left === 0 ? 'time is over' : `${formatSeconds(left)} left`}
+        </span>
       </span>
     </li>
   )
@@ -154,19 +207,16 @@ type ItemProps = {
   /** Undefined: it is not in the list. */
   approval: ApprovalRecord | undefined
   isLoading: boolean
-  isFocused: boolean
-  onDecided: () => void
-}
+} & Omit<ComponentProps<typeof ApprovalDetail>, 'approval'>
 
 /** One approval. What is being decided stays although the list no longer has it. */
-function Item({ itemKey, approval, isLoading, isFocused, onDecided }: ItemProps) {
+function Item({ itemKey, approval, isLoading, ...detail }: ItemProps) {
   const [opened, setOpened] = useState(approval)
   useEffect(() => {
     if (approval && !opened) setOpened(approval)
   }, [approval])
   const given = opened ?? approval
-  if (given && (approval || isLoading))
-    return <ApprovalDetail approval={given} isFocused={isFocused} onDecided={onDecided} />
+  if (given && (approval || isLoading)) return <ApprovalDetail approval={given} {...detail} />
   if (isLoading) return <Spinner label="Loading the approval…" />
   return <PastApproval itemKey={itemKey} title={given?.title} />
 }

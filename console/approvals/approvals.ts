@@ -1,9 +1,40 @@
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
+import { isJsonObject } from '../../lib/core/json/json.ts'
+import { parseJsonPointer } from '../../lib/core/json/pointer.ts'
+import { preview, shorten, toNode } from '../components/json-tree.ts'
 
 /** Identifies an approval. Its ID alone does not: that of a wait is the same in every run of a code agent. */
 export const keyOf = ({ executionId, id }: Pick<ApprovalRecord, 'executionId' | 'id'>): string =>
   `${executionId}.${id}`
+
+/** What the document of the tool says that decides, by name: `orderId`, `customer › name`. */
+export function shownValues({ show, input }: Pick<ApprovalRecord, 'show' | 'input'>): Record<string, string> {
+  const values = show.map((pointer) => {
+    const names = parseJsonPointer(pointer)
+    const value = names.reduce<unknown>(memberOf, input)
+    const node = toNode(value)
+    const text = value === undefined ? '–' : 'size' in node ? preview(value) : shorten(node.text, 500)
+    return [names.join(' › '), text]
+  })
+  return Object.fromEntries(values)
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  (Array.isArray(value) || isJsonObject(value)) && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+
+/** What an approval is about: the first of the values that decide, such as the order; without any, the whole input. */
+export function subjectOf(approval: ApprovalRecord): string {
+  const { documentId, name, input } = approval
+  const [first] = Object.entries(shownValues(approval))
+  return JSON.stringify([documentId, name, first ?? input])
+}
+
+/** Of others, those that are about the same. */
+export const findSame = (approval: ApprovalRecord, others: ApprovalRecord[]): ApprovalRecord[] =>
+  others.filter((each) => keyOf(each) !== keyOf(approval) && subjectOf(each) === subjectOf(approval))
 
 /** Null for what is no key. */
 export function parseKey(key: string): Pick<ApprovalRecord, 'executionId' | 'id'> | null {

@@ -23,7 +23,8 @@ import {
   Time,
   VersionLink,
 } from '../components/values.tsx'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { toHref } from '../state/location.ts'
 import { BatchActions } from './batch-actions.tsx'
 import {
   followBatch,
@@ -111,7 +112,15 @@ function Progress({ batch }: { batch: BatchRecord }) {
               {formatCount(waiting)}
               {waitingFor.map(({ kind, name, lines }) => (
                 <div key={`${kind} ${name}`}>
-                  {formatCount(lines)} for {kind} <VisibleText text={name} />
+                  {formatCount(lines)} for {kind === 'approval' ? 'an approver: ' : `${kind} `}
+                  {kind === 'approval' ? (
+                    <TextLink
+                      href={toHref('/approvals', { agent: batch.documentId, search: name })}
+                      text={name}
+                    />
+                  ) : (
+                    <VisibleText text={name} />
+                  )}
                 </div>
               ))}
             </>

@@ -35,9 +35,15 @@ export function Card({ title, actions, class: className = '', children }: CardPr
 }
 
 /** Names and values, side by side. Values that are null are left out. Texts may be those of somebody else. */
-export function Facts({ facts }: { facts: Record<string, ComponentChildren> }) {
+export function Facts({
+  facts,
+  class: name = '',
+}: {
+  facts: Record<string, ComponentChildren>
+  class?: string
+}) {
   return (
-    <dl class="facts">
+    <dl class={`facts ${name}`}>
       {Object.entries(facts).map(([name, value]) =>
         value === null || value === undefined || value === false ? null : (
           <div key={name}>

@@ -7,7 +7,7 @@ import { Views } from '../components/filter-bar.tsx'
 import { NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { PERIOD_VIEW, parsePeriod } from '../usage/periods.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
-import { OpenRuns } from './open-runs.tsx'
+import { Attention, OpenRuns } from './now.tsx'
 
 /** What happens now, and what ran in a period that ends now. The period is in the URL. */
 export function OverviewPage({ query }: { query: URLSearchParams }) {
@@ -26,6 +26,7 @@ function Overview({ period }: { period: ReturnType<typeof parsePeriod> }) {
   const isFirst = useFirstVisit(isEmpty)
   return (
     <div class="stack">
+      {isFirst === false && <Attention />}
       <OpenRuns>
         {isFirst === null && <Spinner label="Loading runs…" />}
         {isFirst && <FirstVisit />}

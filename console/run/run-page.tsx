@@ -63,6 +63,7 @@ export function RunPage({ executionId, query }: Props) {
     >
       {(run) => (
         <>
+          <RunWaits run={run} />
           <RunFacts run={run} />
           {isReconnecting && run.status === 'IN_PROGRESS' && (
             <p class="muted" role="status">
@@ -83,6 +84,37 @@ export function RunPage({ executionId, query }: Props) {
     </DetailPage>
   )
 }
+
+/** Who has to decide, or which run has to end, before this one goes on. */
+const RunWaits = ({ run: { id, waitingFor } }: { run: ExecutionRecord }) => (
+  <>
+    {waitingFor
+      ?.filter(({ kind }) => kind === 'approval' || kind === 'execution')
+      .map((wait) => (
+        <p key={wait.id} class="warning-note" role="note">
+          {wait.kind === 'approval' ? (
+            <>
+              The run waits for an approver:{' '}
+              <TextLink
+                href={toHref('/approvals', { item: `${id}.${wait.id}` })}
+                text={`decide on ${wait.name}`}
+              />
+            </>
+          ) : (
+            <>
+              The run waits for <RunLink executionId={wait.id ?? ''} />, which it has called.
+            </>
+          )}
+          {wait.until !== null && (
+            <>
+              {' '}
+              until <Time value={wait.until} />
+            </>
+          )}
+        </p>
+      ))}
+  </>
+)
 
 /** Shows the facts of an execution beside its payloads. */
 function RunFacts({ run }: { run: ExecutionRecord }) {

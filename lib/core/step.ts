@@ -107,11 +107,22 @@ export async function withLost(
 /** The last step that is known, 0 if none is, and its calls whose results are not. */
 export type JournalEnd = { number: number; pendingCalls: string[] }
 
+/** The result of the step was stored at this time (ISO 8601). */
+export type RecordedDecision = { executionId: string; number: number; decidedAt: string }
+
 export interface StepStore {
   /** False if another worker has written a step with this number, or if the journal is closed. */
   append(params: { executionId: string; owner: string; step: Step; progress: Progress }): Promise<boolean>
   /** Returns the stored result: the first one recorded for a call is kept. */
-  appendResult(params: { executionId: string; number: number; result: CallResult }): Promise<CallResult>
+  appendResult(params: {
+    executionId: string
+    number: number
+    result: CallResult
+    /** Of a decision: it is listed by `listDecisions` of this organization. */
+    decidedIn?: string
+  }): Promise<CallResult>
+  /** Where the decisions of people are recorded, the latest first. */
+  listDecisions(params: { organizationId: string } & PageRequest): Promise<Page<RecordedDecision>>
   /** The progress stored with the last step; null if there is none. */
   getProgress(params: { executionId: string }): Promise<Progress | null>
   /** Refuses further steps. Returns the progress stored with the last one; null if there is none. */

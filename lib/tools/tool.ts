@@ -52,10 +52,11 @@ export const toWhen = (when: object): JsonObject => ({ type: 'object', ...when }
 /** What a document says about approvals of calls of its tools; null if none needs one. */
 export function toApprovalRule({ approval, approvalTimeoutSeconds }: ToolDocument): ApprovalRule | null {
   if (!approval) return null
-  const { when, notByCaller } = approval === true ? {} : approval
+  const { when, notByCaller, show } = approval === true ? {} : approval
   return {
     ...(when && { when: toWhen(when) }),
     ...(notByCaller && { notByCaller }),
+    ...(show && { show }),
     timeoutSeconds: approvalTimeoutSeconds ?? APPROVAL_TIMEOUT_SECONDS.default,
   }
 }

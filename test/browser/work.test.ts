@@ -48,6 +48,54 @@ describe('approvals', () => {
     await page.getByText(/^Approved with changes by/).waitFor()
   })
 
+  it('are decided once at any speed of clicking, and can be taken back for a moment', async () => {
+    const ids: string[] = []
+    for (const usd of [501, 502, 503, 504]) ids.push(await ask(usd, 'clicks'))
+    const page = await openPage(demo, '#/approvals?tenantId=clicks')
+    const decided = page.getByRole('list', { name: 'Your decisions' }).getByRole('listitem')
+    const sent: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+    const box = await button(page, 'Approve').boundingBox()
+    const [x, y] = [(box?.x ?? 0) + 9, (box?.y ?? 0) + 9]
+    for (const pause of [0, 0, 0, 20, 60, 150, 400, 700, 900, 0, 0]) {
+      await page.mouse.click(x, y)
+      await page.waitForTimeout(pause)
+    }
+    expect(await decided.count()).toBe(1)
+    await button(page, 'Undo').click()
+    await expect.poll(() => decided.count()).toBe(0)
+    await page.waitForTimeout(6_000)
+    expect(sent).toEqual([])
+    await page.getByRole('heading', { level: 2, name: titleOf(504) }).waitFor()
+
+    // The page is left before the time is over: in the console, then by closing it.
+    await button(page, 'Approve').click()
+    await link(page, 'Schedules').first().click()
+    await expect.poll(async () => (await outputOf(ids[3] ?? '')).refunded).toBe(true)
+    await page.goto(`${demo.url}/console#/approvals?tenantId=clicks`)
+    await page.getByRole('heading', { level: 2, name: titleOf(503) }).waitFor()
+    await button(page, 'Reject').click()
+    await decided.getByText(titleOf(503)).waitFor()
+    await page.close({ runBeforeUnload: true })
+    await expect.poll(async () => (await outputOf(ids[2] ?? '')).refunded).toBe(false)
+
+    const again = await openPage(demo, '#/approvals/decided?tenantId=clicks')
+    await expect.poll(() => again.getByRole('row').count()).toBe(3)
+    await link(again, titleOf(503)).click()
+    await again.getByText(/^Rejected by/).waitFor()
+  })
+
+  it('that ask for the same as before say so', async () => {
+    const first = await ask(601, 'same')
+    const path = `/v1/agent_executions/${first}/approvals/${await approvalIdOf(first)}`
+    await demo.call('POST', path, { body: { decision: 'approve' } })
+    const second = await ask(601, 'same')
+    const page = await openPage(demo, `#/runs/${second}`)
+    await link(page, 'decide on refund').click()
+    await page.getByText('The same was decided before').waitFor()
+    await page.getByText(/^Approved by/).waitFor()
+  })
+
   it('that somebody else decides meanwhile say by whom', async () => {
     const id = await ask(401, 'another')
     const page = await openPage(demo, '#/approvals?tenantId=another')
@@ -101,16 +149,6 @@ describe('a batch', () => {
     await button(page, 'Delete…').click()
     await button(page, 'Delete batch').click()
     await heading(page, 'Batches').waitFor()
-  })
-
-  it('is cancelled', async () => {
-    const body = [{ customId: 'a', input: { seconds: 600 } }]
-    const { id } = (await demo.call('POST', '/v1/agents/wait/batches', { body })).json
-    const page = await openPage(demo, `#/batches/${id}`)
-    await button(page, 'Cancel…').click()
-    await button(page, 'Cancel batch').click()
-    await page.getByText('1 (1 cancelled)').waitFor()
-    await page.getByText('Ended: Cancelled').waitFor()
   })
 })
 

@@ -126,10 +126,22 @@ describe('callback mac', () => {
 
     it('is applied to what approvers see', () => {
       const execution = { id, agentId: id, versionId: id, tenantId: null }
-      const approval = { id: 'a', name: 'a', title: url, input: { url }, since: '', until: '', step: 1 }
+      const approval = {
+        id: 'a',
+        name: 'a',
+        title: url,
+        input: { url },
+        since: '',
+        until: '',
+        step: 1,
+        show: [],
+      }
       const reader = { access: { scopes: null }, mayDecide: true, isSummary: false }
-      expect(toApprovalRecord({ execution, ...approval, inputSchema: null }, reader)).toMatchObject({
+      expect(
+        toApprovalRecord({ execution, ...approval, inputSchema: null, reason: url }, reader),
+      ).toMatchObject({
         title: masked,
+        reason: masked,
         input: { url: masked },
       })
     })

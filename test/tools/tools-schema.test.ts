@@ -61,6 +61,7 @@ describe('toolsSchema', () => {
     [true],
     [false],
     [{ notByCaller: true }],
+    [{ show: ['/id'] }],
     [{ when: { properties: { id: { pattern: '^x' } }, required: ['id'] } }],
     [{ when: { not: { properties: { usd: { type: 'number', maximum: 100 } }, required: ['usd'] } } }],
   ])('accepts the approval %j', (approval) => {
@@ -79,6 +80,13 @@ describe('toolsSchema', () => {
       /^0.approval.when.properties.id.pattern: .*is not supported/,
     ],
     [approved({ until: 5 }), /^0.approval/],
+    [
+      approved({ show: ['id'] }),
+      '0.approval.show.0: must be a JSON Pointer to an argument, such as "/orderId"',
+    ],
+    [approved({ show: [] }), /^0.approval/],
+    [approved({ show: ['/id', '/id'] }), '0.approval.show.1: "/id" is listed twice'],
+    [approved({ show: ['/usd'] }), /^0.approval.show.0: "\/usd" is no input of the tool: id/],
     [approved(true, { approvalTimeoutSeconds: 0 }), /^0.approvalTimeoutSeconds: /],
     [
       approved(false, { approvalTimeoutSeconds: 60 }),

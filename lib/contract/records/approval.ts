@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { maskMacs } from '../../core/callback-mac.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import type { Decision } from '../../core/wait.ts'
 import { jsonObject, nullableText, schema } from './fields.ts'
 
 export const decisionFields = /* @__PURE__ */ schema(() => ({
@@ -41,6 +42,14 @@ export const approvalRecord = /* @__PURE__ */ schema(() =>
         .describe(
           'The arguments of the call with their defaults, or the data of the wait. Absent in a summary.',
         ),
+      show: z
+        .array(z.string())
+        .describe('JSON Pointers into `input`: the values that decide, as the document of the tool says.'),
+      reason: nullableText
+        .optional()
+        .describe(
+          'What the model said before its call. Null for the wait of a code agent, and if it said nothing. Absent in a summary.',
+        ),
       inputSchema: jsonObject
         .nullable()
         .optional()
@@ -55,6 +64,7 @@ export const approvalRecord = /* @__PURE__ */ schema(() =>
       since: z.iso.datetime(),
       until: z.iso.datetime(),
       step: z.int().describe('The number of the step.'),
+      decided: z.object(decisionFields).optional().describe('The decision. Absent while it is open.'),
     })
     .meta({ id: 'Approval' }),
 )
@@ -63,8 +73,13 @@ export type DecisionRecord = z.infer<typeof decisionRecord>
 
 export type ApprovalRecord = z.infer<typeof approvalRecord>
 
-type Listed = Pick<ApprovalRecord, 'id' | 'name' | 'title' | 'input' | 'since' | 'until' | 'step'> & {
+type Listed = Pick<
+  ApprovalRecord,
+  'id' | 'name' | 'title' | 'input' | 'show' | 'since' | 'until' | 'step'
+> & {
   inputSchema: JsonObject | null
+  reason: string | null
+  decided?: Decision
   execution: Pick<ExecutionSummary, 'id' | 'agentId' | 'versionId' | 'tenantId'>
 }
 
@@ -84,9 +99,15 @@ export const toApprovalRecord = (
   tenantId: execution.tenantId,
   name: approval.name,
   title: maskMacs(approval.title),
-  ...(!isSummary && { input: maskMacs(approval.input), inputSchema: approval.inputSchema }),
+  show: approval.show,
+  ...(!isSummary && {
+    input: maskMacs(approval.input),
+    inputSchema: approval.inputSchema,
+    reason: maskMacs(approval.reason),
+  }),
   mayDecide,
   since: approval.since,
   until: approval.until,
   step: approval.step,
+  ...(approval.decided && { decided: approval.decided }),
 })

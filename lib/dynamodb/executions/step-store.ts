@@ -3,9 +3,21 @@ import { Unavailable } from '../../core/errors.ts'
 import type { Progress } from '../../core/execution.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
-import { callKey, executionKey, type Key, responseKey, stepKey, stepNumberOf } from '../table/keys.ts'
+import {
+  callKey,
+  executionIdOf,
+  executionKey,
+  type Key,
+  LIST_SHARDS,
+  ownedShard,
+  responseKey,
+  shardOf,
+  stepKey,
+  stepNumberOf,
+} from '../table/keys.ts'
 import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from '../table/payload.ts'
 import { timeToLive } from '../table/retention.ts'
+import { readShardedPage } from '../table/sharded-list.ts'
 import { type Item, NOT_EXISTS, type Query, queryPages, type Table } from '../table/table.ts'
 import type { ExecutionItem } from './execution-item.ts'
 import { packRequest, unpackRequest } from './request-item.ts'
@@ -30,7 +42,7 @@ export function stepStore(table: Table): StepStore {
       }
     },
 
-    async appendResult({ executionId, number, result }) {
+    async appendResult({ executionId, number, result, decidedIn }) {
       const key = callKey(executionId, number, hashCallId(result.callId))
       const target = {
         executionId,
@@ -41,10 +53,25 @@ export function stepStore(table: Table): StepStore {
         isPaced: true,
       }
       const content = await storePayload(table, target, result)
-      if (await table.put({ ...key, content }, NOT_EXISTS)) return result
+      const listed = decidedIn && {
+        ownerShard: ownedShard(decidedIn, 'DECISION', shardOf(executionId, LIST_SHARDS)),
+        listOrder: `${result.finishedAt}#${executionId}`,
+      }
+      if (await table.put({ ...key, content, ...listed }, NOT_EXISTS)) return result
       const kept = await table.get(key, { consistent: true })
       const stored = kept && (await loadIfComplete(table, key, kept.content as StoredPayload))
       return (stored as CallResult | null) ?? result
+    },
+
+    async listDecisions({ organizationId, ...page }) {
+      const shard = (number: number) => ownedShard(organizationId, 'DECISION', number)
+      const { items, next } = await readShardedPage(table, { index: 'owned-by-organization', shard, ...page })
+      const decisions = items.map(({ pk, sk, listOrder }) => ({
+        executionId: executionIdOf(String(pk)),
+        number: stepNumberOf(String(sk)),
+        decidedAt: String(listOrder).split('#')[0] ?? '',
+      }))
+      return { items: decisions, next }
     },
 
     async getProgress({ executionId }) {

@@ -7,6 +7,8 @@ import {
 } from '../../core/execution.ts'
 import { AUDIT_EVENT, type EventType, type Subject, type SubjectEvent } from '../../core/notification.ts'
 import { ownerOf } from '../../core/usage-limits.ts'
+import type { Wait } from '../../core/wait.ts'
+import { readSetting } from '../../environment.ts'
 import { timerOf } from '../waiting/suspend.ts'
 import { hasArrived } from '../waiting/wake.ts'
 import {
@@ -184,10 +186,19 @@ function dataOf(
   const suspension = { at, until: at, waits }
   const waiting = { status: 'IN_PROGRESS', output: null, error: null, finishedAt: null, suspension } as const
   const then = type === 'execution.waiting' ? { ...execution, ...waiting } : execution
-  const json = 'input' in then && JSON.stringify(toRecord(then as Execution))
+  const json = 'input' in then && JSON.stringify(withLinks(toRecord(then as Execution), execution))
   if (json && Buffer.byteLength(json) <= MAX_DATA_BYTES) return json
-  if (!isDeleted) return JSON.stringify(toSummary(then))
-  return JSON.stringify({ ...toSummary(then), error: undefined, deleted: true })
+  const summary = withLinks(toSummary(then), execution)
+  return JSON.stringify(isDeleted ? { ...summary, error: undefined, deleted: true } : summary)
+}
+
+/** Approvals that a record waits for get the page of the console where people decide. */
+function withLinks(record: { waitingFor?: Wait[] | null }, { id }: Pick<Execution, 'id'>): object {
+  const page = `${readSetting('publicUrl') ?? ''}/console#/approvals`
+  const waitingFor = record.waitingFor?.map((wait) =>
+    wait.kind === 'approval' ? { ...wait, url: `${page}?item=${id}.${wait.id}` } : wait,
+  )
+  return waitingFor ? { ...record, waitingFor } : record
 }
 
 /** Unless the execution has to be resumed: the message that does may be lost, and the timer is due soon. */

@@ -33,6 +33,10 @@ export type Approval = {
   notByCaller: boolean
   /** What an edited input must match; null if only that it is an object. */
   inputSchema: JsonObject | null
+  /** JSON Pointers to what decides. */
+  show: string[]
+  /** What the model said before its call; null for a wait, and if it said nothing. */
+  reason: string | null
 }
 
 type Steps = Pick<StepStore, 'list'>
@@ -43,15 +47,15 @@ export function approvalsOf({ step }: RecordedStep): Approval[] {
   if (step.kind === 'WAIT' && step.wait.kind === 'approval') {
     const { id, title, data: input, until } = step.wait
     const given = { id, name: step.name, title, input, since: startedAt, until, step: number }
-    return [{ ...given, notByCaller: false, inputSchema: null }]
+    return [{ ...given, notByCaller: false, inputSchema: null, show: [], reason: null }]
   }
   if (step.kind !== 'MODEL') return []
   return step.calls.flatMap(({ name, input, approval }) => {
     if (!approval) return []
-    const { id, until, notByCaller = false, inputSchema } = approval
+    const { id, until, notByCaller = false, inputSchema, show = [] } = approval
     const title = `May the agent call ${name}?`
-    const asked = { input: addDefaults(input, inputSchema), inputSchema, notByCaller }
-    return [{ id, name, title, since: finishedAt, until, step: number, ...asked }]
+    const asked = { input: addDefaults(input, inputSchema), inputSchema, notByCaller, show }
+    return [{ id, name, title, since: finishedAt, until, step: number, ...asked, reason: step.text || null }]
   })
 }
 

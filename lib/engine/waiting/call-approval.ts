@@ -23,13 +23,14 @@ export function withApprovals(
   return calls.map((call) => {
     const tool = declarations.find(({ name }) => name === call.name)
     if (!tool?.approval || !needsApproval(call, tool.inputSchema, tool.approval)) return call
-    const { timeoutSeconds, notByCaller } = tool.approval
+    const { timeoutSeconds, notByCaller, show } = tool.approval
     const until = new Date(Date.parse(finishedAt) + timeoutSeconds * 1_000).toISOString()
     const id = approvalIdOf({ number }, call.id)
     const approval: CallApproval = {
       id,
       until,
       ...(notByCaller && { notByCaller }),
+      ...(show && { show }),
       inputSchema: tool.inputSchema,
     }
     return { ...call, approval }

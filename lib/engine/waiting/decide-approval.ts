@@ -127,7 +127,10 @@ async function store(
   const decision = isLate ? timedOut(given.decidedAt) : given
   const { id, since, step: number } = approval
   const result = toResult(id, since, decision)
-  const kept = await steps.appendResult({ executionId: execution.id, number, result })
+  const kept = await steps.appendResult({
+    ...{ executionId: execution.id, number, result },
+    ...(!isLate && { decidedIn: execution.organizationId }),
+  })
   return storedDecision({ results: new Map([[id, kept]]) }, id) ?? decision
 }
 

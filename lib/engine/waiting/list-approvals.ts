@@ -1,22 +1,24 @@
 import pLimit from 'p-limit'
-import { limitToAgents } from '../../access/executions.ts'
+import { limitToAgents, resolveExecutionId } from '../../access/executions.ts'
 import { resolveTenant } from '../../access/permissions.ts'
 import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
-import { BY_APPROVAL, type ListPosition, type PageQuery, parsePage } from '../../core/cursor.ts'
+import { BY_APPROVAL, BY_CREATION, type ListPosition, type PageQuery, parsePage } from '../../core/cursor.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { Page, System } from '../../core/ports/system.ts'
-import type { StepStore } from '../../core/step.ts'
-import { type Approval, openApprovals } from './approvals.ts'
+import { ExecutionNotFound } from '../../core/resource-errors.ts'
+import type { RecordedDecision, StepStore } from '../../core/step.ts'
+import type { Decision } from '../../core/wait.ts'
+import { type Approval, approvalsOf, openApprovals, readStep, storedDecision } from './approvals.ts'
 import { sendWake } from './wake.ts'
 
 type Stores = Parameters<typeof sendWake>[0] & {
   agents: AgentStore
-  executions: Pick<ExecutionStore, 'listSummaries'>
-  steps: Pick<StepStore, 'list'>
+  executions: Pick<ExecutionStore, 'getSummary' | 'isVisible' | 'listSummaries'>
+  steps: Pick<StepStore, 'list' | 'listDecisions'>
   system: System
 }
 
@@ -28,7 +30,7 @@ type Query = {
   page: PageQuery
 }
 
-export type ListedApproval = Approval & { execution: ExecutionSummary }
+export type ListedApproval = Approval & { execution: ExecutionSummary; decided?: Decision }
 
 /** Executions whose steps are read at the same time. */
 const MAX_READS = 10
@@ -72,6 +74,70 @@ async function approvalsOfRun(stores: Stores, execution: ExecutionSummary): Prom
   )
   if (isDecided) await sendWake(stores, execution).catch(() => undefined)
   return open.map((approval) => ({ ...approval, execution }))
+}
+
+/**
+ * A page of what people have decided, the latest decision first. Decisions on executions that the token may not see,
+ * or that are deleted, are left out.
+ * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor
+ */
+export async function listDecided(
+  stores: Stores,
+  { access, agent, tenantId, page }: Query,
+): Promise<Page<ListedApproval>> {
+  const agentId = await findAgentId(stores.agents, access, agent)
+  const tenant = resolveTenant(access, tenantId)
+  const { organizationId } = access
+  const { items, next } = await stores.steps.listDecisions({
+    organizationId,
+    ...parsePage(page, BY_CREATION),
+  })
+  const read = pLimit(MAX_READS)
+  const found = await Promise.all(
+    items.map((item) => read(() => approvalsDecidedAt(stores, access, item).catch(nullIfNotFound))),
+  )
+  const listed: ListedApproval[] = []
+  let bytes = 0
+  let last: RecordedDecision | undefined
+  for (const [index, approvals] of found.entries()) {
+    const matching = (approvals ?? []).filter(
+      ({ id, execution }) =>
+        (agentId === null || execution.agentId === agentId) &&
+        (tenant === undefined || execution.tenantId === tenant) &&
+        !listed.some((each) => each.id === id && each.execution.id === execution.id),
+    )
+    bytes += Buffer.byteLength(JSON.stringify(matching.map(({ input, decided }) => [input, decided?.input])))
+    if (bytes > MAX_PAGE_BYTES && last) return { items: listed, next: { order: orderOf(last) } }
+    listed.push(...matching)
+    if (approvals) last = items[index]
+  }
+  if (next === null || found.at(-1)) return { items: listed, next }
+  // The position says nothing of executions that the token may not see.
+  return { items: listed, next: { order: last ? orderOf(last) : next.order.replace(/#.*/, `#${NO_ID}`) } }
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+const orderOf = ({ decidedAt, executionId }: RecordedDecision): string => `${decidedAt}#${executionId}`
+
+const nullIfNotFound = (error: unknown): null => {
+  if (error instanceof ExecutionNotFound) return null
+  throw error
+}
+
+/** @throws ExecutionNotFound */
+async function approvalsDecidedAt(
+  { executions, steps }: Stores,
+  access: Access,
+  { executionId, number, decidedAt }: RecordedDecision,
+): Promise<ListedApproval[]> {
+  const id = await resolveExecutionId(executions, { access, executionId })
+  const execution = await executions.getSummary({ organizationId: access.organizationId, id })
+  const recorded = execution && (await readStep(steps, id, number))
+  if (!recorded) throw new ExecutionNotFound()
+  return approvalsOf(recorded).flatMap((approval) => {
+    const decided = storedDecision(recorded, approval.id)
+    return decided?.decidedAt === decidedAt ? [{ ...approval, execution, decided }] : []
+  })
 }
 
 /** What fits the limit and a response: one approval at least. */

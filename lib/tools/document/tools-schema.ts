@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { JsonObject } from '../../core/json/json.ts'
+import { isJsonPointer, parseJsonPointer } from '../../core/json/pointer.ts'
 import { WEB_SEARCH } from '../../core/model.ts'
 import { checkDeclaredSchema } from '../../schema/check-declared-schema.ts'
 import { toWhen } from '../tool.ts'
@@ -71,12 +72,25 @@ function checkTool(tool: ToolDocument, report: Report): void {
   if (tool.mcp?.oauth) checkOauth(tool.mcp, tool.mcp.oauth, report)
 }
 
-function checkApproval({ approval, approvalTimeoutSeconds, webSearch }: ToolDocument, report: Report): void {
+function checkApproval(
+  { approval, approvalTimeoutSeconds, webSearch, input }: ToolDocument,
+  report: Report,
+): void {
   if (approvalTimeoutSeconds !== undefined && !approval)
     report(['approvalTimeoutSeconds'], 'must be omitted without approval')
   if (!approval) return
   if (webSearch) report(['approval'], 'must be omitted: the provider executes the tool within its response')
-  const when = typeof approval === 'object' ? approval.when : undefined
+  const { when, show = [] } = approval === true ? {} : approval
+  show.forEach((pointer, index) => {
+    const [name = ''] = parseJsonPointer(pointer)
+    const wrong = (message: string) => report(['approval', 'show', index], message)
+    if (pointer === '' || !isJsonPointer(pointer))
+      wrong('must be a JSON Pointer to an argument, such as "/orderId"')
+    else if (show.indexOf(pointer) < index) wrong(`"${pointer}" is listed twice`)
+    // The inputs of MCP tools and agents are declared elsewhere.
+    else if (input && !Object.hasOwn(input, name))
+      wrong(`"${pointer}" is no input of the tool: ${Object.keys(input).join(', ')}`)
+  })
   if (!when) return
   const { type = 'object' } = when
   if (type !== 'object')

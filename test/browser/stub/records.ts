@@ -241,7 +241,7 @@ export const anApproval = (number: number, overrides: Partial<ApprovalRecord> = 
   executionId: idOf(1_000_000 - number),
   ...{ documentId: AGENT_ID, versionId: VERSION_ID, tenantId: null },
   ...{ name: 'refund', title: `Refund ${number}?`, input: { usd: 200 } },
-  ...{ inputSchema: null, mayDecide: true, step: 1 },
+  ...{ inputSchema: null, mayDecide: true, step: 1, show: [], reason: null },
   since: SINCE,
   until: new Date(Date.now() + 7_200_000).toISOString(),
   ...overrides,

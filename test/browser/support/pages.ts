@@ -55,6 +55,7 @@ export const PAGES: PageRow[] = [
   ['runs', '#/runs', text(/^1 run/)],
   ['run', '#/runs/{run}', role('treeitem', /^1\. Model/)],
   ['approvals', '#/approvals', title('Refund 1?')],
+  ['past decisions', '#/approvals/decided', role('rowheader', 'Refund 1?')],
   ['batches', '#/batches', text('1 batch')],
   ['batch', '#/batches/{batch}', text(/^10 of 10 ended/)],
   ['schedules', '#/schedules?agent={scheduled}', role('link', 'nightly')],

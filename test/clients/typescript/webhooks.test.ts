@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Client, parseWebhook } from '../../../clients/typescript/src/index.ts'
 import { sendWebhook } from '../../../lib/engine/notifications/send-webhook.ts'
-import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
+import { newSecret, signWebhook } from '../../../lib/tools/egress/sign-webhook.ts'
 import { waitUntil } from '../../support/processes/processes.ts'
 
 const NOW = 1_614_265_330_000

@@ -84,6 +84,7 @@ export function openJournal({ execution, store, confirm, drain }: JournalSetup):
     read: async () => [],
     probe: () => Promise.reject(new Error('A run does not probe its steps.')),
     list: () => Promise.reject(new Error('A run does not list its steps.')),
+    listDecisions: () => Promise.reject(new Error('A run does not list decisions.')),
     keepResponse: () => Promise.reject(new Error('Nobody follows the run.')),
     ...store,
   }

@@ -123,11 +123,13 @@ describe('withOutbox', () => {
       const outbox = open()
       outbox.addWebhook()
       const run = await outbox.start()
-      await outbox.suspend(run, [{ kind: 'approval' }])
+      await outbox.suspend(run, [{ kind: 'approval', id: 'a1' }])
       const timer = outbox.now() + HOUR_MS
       expect(await outbox.timerOf(run.id)).toBeLessThan(outbox.now() + 2 * graceMs)
       await outbox.deliver()
-      expect(outbox.sent).toMatchObject([{ type: 'execution.waiting', data: { status: 'IN_PROGRESS' } }])
+      const url = `/console#/approvals?item=${run.id}.a1`
+      const data = { status: 'IN_PROGRESS', waitingFor: [{ kind: 'approval', url }] }
+      expect(outbox.sent).toMatchObject([{ type: 'execution.waiting', data }])
       expect(Math.abs(((await outbox.timerOf(run.id)) ?? 0) - timer)).toBeLessThan(1_000)
     })
 

@@ -12,7 +12,7 @@ import { cancelExecution } from '../../../lib/engine/executions/change-execution
 import { approvalIdOf } from '../../../lib/engine/waiting/approvals.ts'
 import { withApprovals } from '../../../lib/engine/waiting/call-approval.ts'
 import { decideApproval } from '../../../lib/engine/waiting/decide-approval.ts'
-import { listApprovals } from '../../../lib/engine/waiting/list-approvals.ts'
+import { listApprovals, listDecided } from '../../../lib/engine/waiting/list-approvals.ts'
 import { openDecider } from '../../../lib/engine/waiting/open-decider.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
@@ -52,7 +52,8 @@ async function aRun(
   caller = system.newId(),
 ) {
   const engine: Engine & Pick<typeof base, 'tokens'> = { ...base, system: clock, ...overrides }
-  const version = await aModelAgent({ tools, organizationId, slug: `approvals-${system.newId()}` }, { table })
+  const slug = `approvals-${system.newId()}`
+  const version = await aModelAgent({ tools, organizationId, slug }, { table })
   const { execution, stored, requests } = await queued(script, version, {
     tokenId: caller,
     deadlineMs: DAY_MS,
@@ -72,6 +73,7 @@ async function aRun(
   }
   return {
     engine,
+    slug,
     execution,
     stored,
     requests,
@@ -229,6 +231,15 @@ describe('a tool call that needs an approval', () => {
     await run.process()
     expect((await run.stored()).status).toBe('SUCCESS')
     expect(server.calls).toHaveLength(1)
+  })
+})
+
+describe('what an approver sees first', () => {
+  it('is what the document names, with what the model said', async () => {
+    const tool = refundTool({ approval: { ...over100, show: ['/id', '/usd'] } })
+    const run = await aRun([{ ...REFUND_200[0], text: 'It arrived broken.' }, answer] as Script, [tool])
+    await run.process()
+    expect(await run.list()).toMatchObject([{ show: ['/id', '/usd'], reason: 'It arrived broken.' }])
   })
 })
 
@@ -543,6 +554,67 @@ describe('listApprovals', () => {
     }
     expect(new Set(found).size).toBe(5)
     expect(found).toHaveLength(5)
+  })
+})
+
+describe('listDecided', () => {
+  const decidedBy = async (run: Awaited<ReturnType<typeof aRun>>, as = run.access()) =>
+    (await listDecided(run.engine, { access: as, page: {} })).items
+
+  it('returns what people have decided, once each, the latest first', async () => {
+    const calls = [
+      refund({ id: 'a', usd: 200 }),
+      refund({ id: 'b', usd: 300 }),
+      refund({ id: 'c', usd: 400 }),
+    ]
+    const run = await aRun([{ calls, text: 'The customer asks for it.' }, answer])
+    await run.process()
+    expect(await decidedBy(run)).toEqual([])
+    await run.decide('approve', { index: 1, note: 'Fine.' })
+    offsetMs = 5
+    await run.decide('reject', { index: 0 })
+    await run.decide('reject', { index: 0 })
+    expect(await decidedBy(run)).toMatchObject([
+      { input: { id: 'a' }, decided: { decision: 'reject' } },
+      {
+        input: { id: 'b' },
+        decided: { decision: 'approve', note: 'Fine.', by: expect.stringMatching(/^Ann \(/) },
+        reason: 'The customer asks for it.',
+        execution: { id: run.execution.id },
+      },
+    ])
+  })
+
+  it('has no timeout, and nothing of other agents, tenants and organizations', async () => {
+    const run = await aRun(REFUND_200)
+    await run.process()
+    await run.decide('approve')
+    expect(await decidedBy(run)).toHaveLength(1)
+    for (const more of [{ agents: ['other'] }, { tenantId: 'acme' }, { organizationId: system.newId() }])
+      expect(await decidedBy(run, run.access(more))).toEqual([])
+    const late = await aRun(REFUND_200)
+    await late.process()
+    offsetMs = 8 * DAY_MS
+    await expect(late.decide('approve')).rejects.toMatchObject({ code: 'ApprovalDecided' })
+    expect(await decidedBy(late)).toEqual([])
+  })
+
+  it('continues behind what a limited token may not see, without saying what it is', async () => {
+    const own = await aRun(REFUND_200)
+    const other = await aRun(REFUND_200, undefined, {}, own.execution.organizationId)
+    for (const run of [own, other]) {
+      await run.process()
+      offsetMs += 5
+      await run.decide('approve')
+    }
+    const { encodeCursor } = await import('../../../lib/core/cursor.ts')
+    const access = own.access({ agents: [own.slug] })
+    const first = await listDecided(own.engine, { access, page: { limit: 1 } })
+    expect(first.items).toEqual([])
+    expect(first.next?.order).not.toContain(other.execution.id)
+    const cursor = encodeCursor(first.next ?? { order: '' })
+    const second = await listDecided(own.engine, { access, page: { limit: 1, cursor } })
+    expect(second.items).toMatchObject([{ execution: { id: own.execution.id } }])
   })
 })
 

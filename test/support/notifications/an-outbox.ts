@@ -101,7 +101,7 @@ export function anOutbox(
       traced.push(id)
       return result
     },
-    toRecord: (execution) => execution,
+    toRecord: (execution) => ({ ...execution, waitingFor: execution.suspension?.waits ?? null }),
     toSummary: ({ id, status }) => ({ id, status }),
     toBatchRecord,
   }

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
+import { newSecret, signWebhook } from '../../../lib/tools/egress/sign-webhook.ts'
 
 const secretOf = (secret: string, expiresAt: string | null = null) => ({
   secret,

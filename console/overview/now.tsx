@@ -1,0 +1,107 @@
+import type { ComponentChildren } from 'preact'
+import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
+import { useAgents } from '../api/agents.ts'
+import { nullIf } from '../api/api-error.ts'
+import { requestPage, requestPages } from '../api/request.ts'
+import { useResource } from '../api/use-resource.ts'
+import { Card } from '../components/data.tsx'
+import { formatCount } from '../components/format.ts'
+import { ErrorBox } from '../components/page.tsx'
+import { AgentLink, Elapsed, RunLink } from '../components/values.tsx'
+import { TextLink } from '../components/visible-text.tsx'
+import { type Query, toHref } from '../state/location.ts'
+import { readsAllTenants, useMe } from '../state/session.ts'
+import { loadUsage } from '../usage/use-usage.ts'
+import { type Checked, findAttention } from './attention.ts'
+
+/** What is in progress, in one line. Its children are below it, and appear with it, so that they do not move. */
+export function OpenRuns({ children }: { children: ComponentChildren }) {
+  const query = { status: 'IN_PROGRESS', fields: 'summary', limit: 100 }
+  const { data, error, isLive, reload } = useResource(
+    'open-runs',
+    (signal) => requestPage<ExecutionSummaryRecord>('/v1/agent_executions', { query, signal }),
+    { watch: ({ items }) => items.map(({ id }) => id) },
+  )
+  const oldest = data?.items.at(-1)
+  return (
+    <>
+      {error && !data && <ErrorBox error={error} onRetry={reload} />}
+      <p>
+        <a href={toHref('/runs', { status: 'IN_PROGRESS' })}>
+          In progress: {data ? `${formatCount(data.items.length)}${data.next ? ' or more' : ''}` : '…'}
+        </a>
+        {oldest && !data?.next && (
+          <>
+            , the longest <RunLink executionId={oldest.id} /> of <AgentLink agentId={oldest.documentId} /> for{' '}
+            <Elapsed since={oldest.createdAt} />
+          </>
+        )}
+        {!isLive && data && (
+          <span class="muted"> Updates are interrupted: the service does not respond. Trying again…</span>
+        )}
+      </p>
+      <div class="stack" hidden={!data && !error}>
+        {children}
+      </div>
+    </>
+  )
+}
+
+/** Seven requests: a page that is open all day asks every ten minutes. */
+const POLL_MS = 600_000
+
+/** @throws ApiError */
+async function check(signal: AbortSignal): Promise<Partial<Checked>> {
+  const now = Date.now()
+  const ago = (ms: number) => new Date(now - ms).toISOString()
+  const month = new Date(now).toISOString().slice(0, 7)
+  const read = async <T,>(path: string, query: Query) =>
+    (await requestPages<T>(path, { query: { limit: 100, ...query }, signal, maxPages: 1 }).catch(nullIf(403)))
+      ?.items ?? []
+  const failed = { status: 'ERROR', fields: 'summary' }
+  const reads: { [Name in keyof Checked]: Promise<Checked[Name]> } = {
+    webhooks: read('/v1/webhooks', {}),
+    scheduled: read('/v1/agent_executions', { ...failed, source: 'SCHEDULE', from: ago(86_400_000) }),
+    batches: read('/v1/batches', {}),
+    approvals: read('/v1/approvals', { fields: 'summary' }),
+    limits: read('/v1/limits', { kind: 'tenant' }),
+    usage: loadUsage({ groupBy: 'tenant', interval: 'day', from: `${month}-01T00:00:00Z` }, signal).then(
+      ({ items }) => items,
+    ),
+    outages: read('/v1/agent_executions', {
+      ...{ ...failed, errorCode: 'ModelUnavailable', from: ago(3_600_000) },
+    }),
+  }
+  return Object.fromEntries(
+    await Promise.all(Object.entries(reads).map(async ([name, promise]) => [name, await promise])),
+  )
+}
+
+/** What needs attention: one line each. Nothing while it is not known, so that nothing is claimed. */
+export function Attention() {
+  const me = useMe()
+  const agents = useAgents()
+  const mayRead = me !== null && readsAllTenants(me)
+  const { data, error, reload } = useResource(
+    `attention ${mayRead}`,
+    (signal) => (mayRead ? check(signal) : Promise.resolve(null)),
+    { everyMs: () => (mayRead ? POLL_MS : null) },
+  )
+  if (!mayRead) return null
+  const findings = data ? findAttention(data, agents ?? new Map(), Date.now()) : []
+  return (
+    <Card title="Needs attention" class="stack">
+      {error && <ErrorBox error={error} onRetry={reload} />}
+      {findings.length > 0 && (
+        <ul class="plain-list attention">
+          {findings.map(({ text, href }) => (
+            <li key={text}>
+              <TextLink href={href} text={text} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {findings.length === 0 && !error && <p class="muted">{data ? 'Nothing.' : 'Checking…'}</p>}
+    </Card>
+  )
+}

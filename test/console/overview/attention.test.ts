@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { type Checked, findAttention } from '../../../console/overview/attention.ts'
+import type { ExecutionSummaryRecord } from '../../../lib/contract/records/execution.ts'
+import {
+  AGENT_ID,
+  aBatch,
+  aLimitsRecord,
+  anAgentRecord,
+  anApproval,
+  anExecutionRecord,
+  aUsageRow,
+  aWebhook,
+} from '../../browser/stub/records.ts'
+
+const NOW = Date.parse('2026-11-20T12:00:00Z')
+const agent = anAgentRecord()
+const agents = new Map([[AGENT_ID, agent]])
+const find = (checked: Partial<Checked>, known = agents) => findAttention(checked, known, NOW)
+const failed = (scheduleName: string) =>
+  ({
+    ...anExecutionRecord(1),
+    documentId: AGENT_ID,
+    scheduleName,
+    error: { code: 'AgentFailed', message: '' },
+  }) as ExecutionSummaryRecord
+
+describe('findAttention', () => {
+  it('finds nothing in what is well', () => {
+    const limits = [aLimitsRecord('acme', { maxCostUsd: { day: 10, month: null } })]
+    const usage = [aUsageRow({ tenantId: 'acme', costUsd: 7.9, start: '2026-11-20T00:00:00.000Z' })]
+    const approvals = [anApproval(1, { until: '2026-11-22T00:00:00Z' })]
+    const batches = [aBatch(1), aBatch(2, { status: 'IN_PROGRESS', endedAt: null })]
+    expect(find({ webhooks: [aWebhook()], approvals, batches, limits, usage } as never)).toEqual([])
+  })
+
+  it('has a line for the first approval that ends within a day', () => {
+    const approvals = ['13:00', '12:30'].map((time, index) =>
+      anApproval(index, { until: `2026-11-20T${time}:00Z`, title: `Refund ${index}?` }),
+    )
+    expect(find({ approvals })).toMatchObject([
+      {
+        text: expect.stringMatching(/ends in 30 min: Refund 1\?$/),
+        href: expect.stringContaining('#/approvals?item='),
+      },
+    ])
+  })
+
+  it('has a line for each schedule that fails, with its last error', () => {
+    const found = find({ scheduled: [failed('nightly'), failed('nightly'), failed('hourly')] })
+    expect(found.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/nightly .*: 2 failures since yesterday, last AgentFailed$/),
+      expect.stringMatching(/hourly .*: 1 failure /),
+    ])
+    expect(found[0]?.href).toBe(`#/agents/${agent.slug}/schedules/nightly`)
+  })
+
+  it('has tenants at what they are warned of, in the day or else the month', () => {
+    const usage = [
+      aUsageRow({ tenantId: 'acme', costUsd: 8, start: '2026-11-20T00:00:00.000Z' }),
+      aUsageRow({ tenantId: 'globex', costUsd: 60, start: '2026-11-02T00:00:00.000Z' }),
+    ] as Checked['usage']
+    const limits = [
+      aLimitsRecord('acme', { maxCostUsd: { day: 10, month: null }, warnAt: 0.8 }),
+      aLimitsRecord('globex', { maxCostUsd: { day: 10, month: 100 }, warnAt: 0.6 }),
+      aLimitsRecord('initech', { maxCostUsd: { day: null, month: null } }),
+    ] as Checked['limits']
+    expect(find({ limits, usage }).map(({ text }) => text)).toEqual([
+      'Tenant acme has spent $8.00 of $10.00 this day',
+      'Tenant globex has spent $60.00 of $100.00 this month',
+    ])
+  })
+
+  it('has webhooks that fail or were disabled, batches that nobody continues, ended rollouts and outages', () => {
+    const batch = aBatch(1, {
+      ...{ status: 'IN_PROGRESS', endedAt: null, waiting: 3 },
+      counts: { IN_PROGRESS: 3, SUCCESS: 0, ERROR: 0 },
+      waitingFor: [{ kind: 'approval', name: 'refund', lines: 3 }],
+    })
+    const ended = { versionId: 'v', at: '2026-11-20T11:00:00Z' }
+    const found = find(
+      {
+        webhooks: [aWebhook({ failingSince: '2026-11-20T09:00:00Z' }), aWebhook({ disabledReason: 'gone' })],
+        batches: [batch, { ...batch, waiting: 2 }],
+        outages: [failed('x')],
+      },
+      new Map([[AGENT_ID, anAgentRecord({ abortedRollout: ended })]]),
+    )
+    expect(found.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^No model was available to 1 run /),
+      expect.stringMatching(/^Webhook .* fails since /),
+      expect.stringMatching(/^Webhook .* was disabled /),
+      expect.stringMatching(/all of its 3 lines in progress wait$/),
+      expect.stringMatching(/^The rollout of .* was ended/),
+    ])
+  })
+})
