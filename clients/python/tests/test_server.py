@@ -232,7 +232,10 @@ def test_a_stream_that_breaks_goes_on_in_the_next_request() -> None:
         await asyncio.sleep(0)
         resume.set()
         assert exchange.lines == [{"step": {"name": "one"}}]
-        assert (await second).lines == [{"step": {"name": "two"}}, {"output": 1}]
+        steps = [{"step": {"name": name}} for name in ("one", "two")]
+        assert (await second).lines == [*steps, {"output": 1}]
+        # Also after its end: the service knows what it has recorded.
+        assert (await post(app, VALID)).lines == [*steps, {"output": 1}]
 
     run(main)
 
