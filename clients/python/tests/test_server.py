@@ -232,7 +232,10 @@ def test_a_stream_that_breaks_goes_on_in_the_next_request() -> None:
         await asyncio.sleep(0)
         resume.set()
         assert exchange.lines == [{"step": {"name": "one"}}]
-        assert (await second).lines == [{"step": {"name": "two"}}, {"output": 1}]
+        steps = [{"step": {"name": name}} for name in ("one", "two")]
+        assert (await second).lines == [*steps, {"output": 1}]
+        # Also after its end: the service knows what it has recorded.
+        assert (await post(app, VALID)).lines == [*steps, {"output": 1}]
 
     run(main)
 
@@ -326,7 +329,7 @@ def test_gives_up_a_callback_that_is_refused_and_shortens_one_that_is_too_large(
         app = make_agent(large, secret=SECRET, new_client=callback.client)
         await post(app, body_of({}, callbackUrl="https://service.example/callback"), deadline(0.1))
         await callback.done.wait()
-        assert "6000014 bytes" in callback.bodies[0]["error"]["message"]
+        assert "6000013 bytes" in callback.bodies[0]["error"]["message"]
         assert len(callback.bodies) == 1
 
     run(main)

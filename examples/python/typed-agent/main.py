@@ -1,8 +1,6 @@
-import os
-
 from agent_execution.server import Context, agent
 from pydantic import BaseModel
-from pydantic_ai import Agent, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai import Agent, ModelResponse, ToolCallPart
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -46,4 +44,4 @@ async def run(ticket: Ticket, context: Context) -> Decision:
     return result.output
 
 
-app = agent(run, secret=os.environ.get("AGENT_EXECUTION_SECRET", "").split() or None)
+app = agent(run)

@@ -27,7 +27,7 @@ class Connection:
     timeout: float | None = None
     max_retries: float = 20
     loads: Callable[[str], Any] = json.loads
-    dumps: Callable[[Any], str] = lambda value: json.dumps(value, default=to_jsonable, ensure_ascii=False, allow_nan=False)
+    dumps: Callable[[Any], str] = lambda value: to_json(value)
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
@@ -81,6 +81,11 @@ def check_header(name: str, value: str) -> None:
     """Raises ValueError for what no header can have: sending it would fail like a broken connection."""
     if not re.fullmatch(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?", value):
         raise ValueError(f"{name} must be printable ASCII without spaces around it.")
+
+
+def to_json(value: Any) -> str:
+    """Compact JSON. Raises TypeError or ValueError for what has none."""
+    return json.dumps(value, default=to_jsonable, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def to_jsonable(value: Any) -> Any:

@@ -171,7 +171,7 @@ class RemoteAgent:
         """Runs a job to its end, whatever becomes of its requests."""
         try:
             answer = await job.run(self.function, input)
-            await self._keep(id, answer, job.take_lines() if job.is_alone else b"")
+            await self._keep(id, answer, b"".join(job.lines))
             if job.callback_url is not None:
                 await deliver(job.callback_url, answer, id, self._new_client)
         finally:
@@ -198,7 +198,7 @@ class RemoteAgent:
             patience = 0
         ends_at = None if patience is None else time.monotonic() + patience
         gone = asyncio.ensure_future(_disconnected(receive))
-        is_stream = False
+        is_stream, position = False, 0
         try:
             while True:
                 job.changed.clear()
@@ -214,11 +214,13 @@ class RemoteAgent:
                     # The status is sent already: the next request gets 202.
                     job.is_long = True
                     answer = to_error("The run takes longer than the request.", True)
-                if job.is_listener(listener) and job.lines:
+                if job.is_listener(listener) and position < len(job.lines):
+                    lines = b"".join(job.lines[position:])
+                    position = len(job.lines)
                     if not is_stream:
                         await send(STREAM_START)
                         is_stream = True
-                    await send({"type": "http.response.body", "body": job.take_lines(), "more_body": True})
+                    await send({"type": "http.response.body", "body": lines, "more_body": True})
                 if answer is not None and is_stream:
                     return await send({"type": "http.response.body", "body": to_bytes(answer) + b"\n"})
                 if answer is not None:
@@ -309,7 +311,7 @@ async def _first(changed: asyncio.Event, gone: asyncio.Future[Any], ends_at: flo
 
 
 async def _respond_stored(send: SendMessage, stored: bytes) -> None:
-    """An answer, after the lines that no request has taken."""
+    """An answer, after all that the function has reported: the service knows what it has."""
     *lines, last = stored.splitlines()
     if not lines:
         return await _respond_with(send, json.loads(last))

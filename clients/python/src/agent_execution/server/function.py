@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import json
 import typing
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
-from ..core.call import to_jsonable
+from ..core.call import to_json
 from .context import AgentFailure, Context
 
 Answer = dict[str, Any]
@@ -52,7 +51,7 @@ class AgentFunction:
         args = (input, context) if self._takes_context else (input,)
         try:
             output = await self._function(*args) if self.is_async else await self._in_thread(args)
-            json.dumps(output, default=to_jsonable, allow_nan=False)
+            to_json(output)
             return {"output": output}
         except AgentFailure as failure:
             return to_error(str(failure), failure.retryable)
@@ -76,7 +75,7 @@ def to_error(message: str, retryable: bool = False) -> Answer:
 
 def to_bytes(value: Any) -> bytes:
     """A line of JSON without its end."""
-    return json.dumps(value, default=to_jsonable, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    return to_json(value).encode("utf-8", "replace")
 
 
 def _model_of(function: Callable[..., Any], name: str) -> Any:

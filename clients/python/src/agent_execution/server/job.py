@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from typing import Any
 
 from .context import Context, Execution
 from .function import AgentFunction, Answer, to_bytes
 
-#: Lines that wait for a slow reader. Beyond, only usage is kept.
-MAX_PENDING_BYTES = 10_000_000
+#: What is kept of a run for requests that join it. Beyond, only steps and usage are.
+MAX_LINES_BYTES = 10_000_000
 #: How long a run goes on when nobody waits for it: the service comes back after a broken connection.
 GRACE_SECONDS = 60.0
 
@@ -21,13 +20,14 @@ class Job:
     def __init__(self, execution: Execution) -> None:
         self._loop = asyncio.get_running_loop()
         self.context = Context(execution, self._emit)
-        self.lines: deque[bytes] = deque()
+        #: All that the function has reported: a request that joins gets it from the beginning, as the service expects.
+        self.lines: list[bytes] = []
         self.answer: Answer | None = None
         self.changed = asyncio.Event()
         #: Whether a request was answered with 202, or told to come back for it.
         self.is_long = False
         self.callback_url: str | None = None
-        self._pending_bytes = 0
+        self._bytes = 0
         self._listener: object = None
         self._task: asyncio.Task[Answer] | None = None
         self._is_cancellable = False
@@ -67,26 +67,14 @@ class Job:
         if self._task and self._is_cancellable:
             self._task.cancel()
 
-    @property
-    def is_alone(self) -> bool:
-        """Whether no request is there to take the lines."""
-        return self._listener is None
-
-    def take_lines(self) -> bytes:
-        """What the next piece of a stream consists of."""
-        data = b"".join(self.lines)
-        self.lines.clear()
-        self._pending_bytes = 0
-        return data
-
     def _emit(self, event: dict[str, Any]) -> None:
         line = to_bytes(event) + b"\n"
-        is_usage = "usage" in event
-        self._loop.call_soon_threadsafe(self._add, line, is_usage)
+        is_optional = "delta" in event or "log" in event
+        self._loop.call_soon_threadsafe(self._add, line, is_optional)
 
-    def _add(self, line: bytes, is_usage: bool) -> None:
-        if self.is_long or (self._pending_bytes > MAX_PENDING_BYTES and not is_usage):
+    def _add(self, line: bytes, is_optional: bool) -> None:
+        if is_optional and self._bytes > MAX_LINES_BYTES:
             return
-        self._pending_bytes += len(line)
+        self._bytes += len(line)
         self.lines.append(line)
         self.changed.set()
