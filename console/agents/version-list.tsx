@@ -43,17 +43,12 @@ export function VersionList({ agent, list }: { agent: AgentRecord; list: List<Ve
         columns={{
           Version: ({ id }) => <VersionLink agent={agent.slug} versionId={id} />,
           Status: (version) => <VersionBadge version={version} state={stateOf(version, agent)} />,
-          Created: ({ createdAt }) => <Time value={createdAt} />,
-          Author: ({ createdBy, createdByName }) => <Person id={createdBy} name={createdByName} />,
+          Created: ({ createdAt, createdBy, createdByName }) => (
+            <Done at={createdAt} by={createdBy} name={createdByName} />
+          ),
           Promoted: ({ promotedAt, promotedBy, promotedByName }) =>
             promotedAt !== null &&
-            promotedBy !== null && (
-              <>
-                <Time value={promotedAt} />
-                <br />
-                by <Person id={promotedBy} name={promotedByName} />
-              </>
-            ),
+            promotedBy !== null && <Done at={promotedAt} by={promotedBy} name={promotedByName} />,
           Model: ({ model }) => model !== null && <VisibleText text={model} class="mono" />,
           Tools: { text: ({ toolNames }) => toolNames.join(', ') || null },
           Message: { text: ({ message }) => message },
@@ -63,6 +58,15 @@ export function VersionList({ agent, list }: { agent: AgentRecord; list: List<Ve
     </Card>
   )
 }
+
+/** When something was done, and by whom. */
+const Done = ({ at, by, name }: { at: string; by: string; name: string | undefined }) => (
+  <>
+    <Time value={at} />
+    <br />
+    by <Person id={by} name={name} />
+  </>
+)
 
 /** Chooses two versions to compare. At first the newest two: a draft and what it would replace, for example. */
 function CompareForm({ agent, versions }: { agent: AgentRecord; versions: VersionRecord[] }) {

@@ -176,7 +176,8 @@ const RunRow = memo(({ run, keyColumns, index, isSelected, isFull, toggle }: Row
           <Cell
             key={name}
             name="key"
-            width={width}
+            // A message has the room of keys that the run does not have.
+            width={message !== undefined && run.keys?.[name] === undefined ? '0' : width}
             isEmpty={run.keys?.[name] === undefined}
             title={toVisible(run.keys?.[name] ?? '')}
           >
