@@ -1,17 +1,23 @@
 import { toOwnLimits } from '../lib/contract/records/limits.ts'
 import { SCOPES } from '../lib/core/access.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
+import { readSetting } from '../lib/environment.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
 import { readOwnLimits } from '../lib/limits/manage-limits.ts'
 import { system } from '../lib/system.ts'
 
-const { rates, limits } = openStores()
+const { rates, limits, organizations } = openStores()
+const environmentName = readSetting('environmentName') ?? null
 
 async function getMe({ access }: Request<'get-me'>) {
   const { organizationId, tokenId, subject = null, scopes, agents, tenantId, rate } = access
-  const own = await readOwnLimits({ limits, system }, access)
+  const [own, organization] = await Promise.all([
+    readOwnLimits({ limits, system }, access),
+    organizations.get({ id: organizationId }),
+  ])
   const body = {
-    ...{ organizationId, tokenId, subject, scopes: scopes ?? SCOPES, agents, tenantId, rate },
+    ...{ organizationId, organizationName: organization?.name ?? null, environmentName },
+    ...{ tokenId, subject, scopes: scopes ?? SCOPES, agents, tenantId, rate },
     limits: own && toOwnLimits(own.limits, own.use),
   }
   return { status: 200, body }

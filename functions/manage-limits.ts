@@ -3,10 +3,12 @@ import { limitsBody } from '../lib/contract/bodies/limits.ts'
 import { limitsPageParameters } from '../lib/contract/parameters.ts'
 import { toLimitsDetails, toLimitsRecord } from '../lib/contract/records/limits.ts'
 import type { Access } from '../lib/core/access.ts'
+import type { SubjectKey } from '../lib/core/ports/usage.ts'
 import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import type { LimitSubject } from '../lib/core/usage-limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { findCostWarnings } from '../lib/engine/submit/limited-models.ts'
+import { readCost as readCostOf } from '../lib/engine/usage/read-cost.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
@@ -21,9 +23,10 @@ import {
 } from '../lib/limits/manage-limits.ts'
 import { system } from '../lib/system.ts'
 
-const { rates, agents: store, limits, audit: auditLog } = openStores()
+const { rates, agents: store, limits, usage, audit: auditLog } = openStores()
 const audit = auditRequests(auditLog)
-const stores = { limits, system }
+const readCost = (key: SubjectKey) => readCostOf({ usage, system }, key)
+const stores = { limits, system, readCost }
 const rules = { kind: 'limit', Mismatch: InputSchemaMismatch }
 
 /** Whose limits a path names. */

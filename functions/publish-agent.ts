@@ -6,6 +6,7 @@ import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import { publishBody } from '../lib/contract/bodies/agents.ts'
 import { toVersionRecord } from '../lib/contract/records/agent.ts'
+import { actorOf } from '../lib/core/audit.ts'
 import { Forbidden, InvalidAgent } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { findCostWarnings } from '../lib/engine/submit/limited-models.ts'
@@ -36,11 +37,12 @@ async function publish({ access, organizationId, body, basePath, note, event }: 
   if (!isOperator) await assertHostsAllowed(agents, organizationId, agent)
   await assertLoads(agent)
   await assertSigned(webhooks, organizationId, agent)
-  const params = { organizationId, createdBy: access.tokenId, agent, draft, message: message ?? undefined }
+  const author = { createdBy: access.tokenId, createdByName: actorOf(access).name }
+  const params = { organizationId, ...author, agent, draft, message: message ?? undefined }
   const { version, isNew } = await publishAgent({ store: agents, system, ...params })
   note(toPublished({ version, isNew }))
-  // A version that was just published, or has this content already, is not retired.
-  const record = toVersionRecord(version, { retired: {}, rollout: null, abortedRollouts: {} })
+  const published = await agents.get({ organizationId, id: version.agentId })
+  const record = toVersionRecord(version, published ?? { retired: {}, rollout: null, abortedRollouts: {} })
   const location = `${basePath}/v1/agents/${version.agentId}/versions/${version.id}`
   const costs = await findCostWarnings({ agents, limits }, { organizationId, version })
   const warnings = [...findSchemaWarnings(version), ...costs]

@@ -131,7 +131,15 @@ function parseShare(text: string): number {
 }
 
 const describe = (limits: Limits & Partial<LimitsDetails>): string => {
-  const { maxOpenExecutions, maxRunsPerMinute, maxCostUsd, warnAt, openExecutions, spentUsd } = limits
+  const {
+    maxOpenExecutions,
+    maxRunsPerMinute,
+    maxCostUsd,
+    warnAt,
+    openExecutions,
+    spentUsd,
+    costCountedFrom,
+  } = limits
   const isQueued = limits.queueWhenFull ? '; others wait' : ''
   const row = (label: string, max: string | null, used?: string) => [
     label,
@@ -147,6 +155,7 @@ const describe = (limits: Limits & Partial<LimitsDetails>): string => {
       row('runs per minute', maxRunsPerMinute?.toString() ?? null),
       row('cost per day', toDollars(maxCostUsd.day), toDollars(spentUsd?.day) ?? undefined),
       row('cost per month', toDollars(maxCostUsd.month), toDollars(spentUsd?.month) ?? undefined),
+      ...(costCountedFrom ? [['costs count', `from ${costCountedFrom.slice(0, 10)} on (UTC)`]] : []),
       ['warning', warnAt === null ? '-' : `at ${Number((warnAt * 100).toFixed(7))} % of a cost limit`],
     ],
     17,

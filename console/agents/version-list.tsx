@@ -1,11 +1,12 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
+import { nameOfVersion } from '../api/agents.ts'
 import { type List, useList } from '../api/use-list.ts'
 import { Card } from '../components/data.tsx'
-import { formatTime, shortId } from '../components/format.ts'
+import { formatTime } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
-import { Time, VersionLink } from '../components/values.tsx'
+import { Person, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
@@ -42,8 +43,12 @@ export function VersionList({ agent, list }: { agent: AgentRecord; list: List<Ve
         columns={{
           Version: ({ id }) => <VersionLink agent={agent.slug} versionId={id} />,
           Status: (version) => <VersionBadge version={version} state={stateOf(version, agent)} />,
-          Created: ({ createdAt }) => <Time value={createdAt} />,
-          Author: ({ createdBy }) => <code title={createdBy}>{shortId(createdBy)}</code>,
+          Created: ({ createdAt, createdBy, createdByName }) => (
+            <Done at={createdAt} by={createdBy} name={createdByName} />
+          ),
+          Promoted: ({ promotedAt, promotedBy, promotedByName }) =>
+            promotedAt !== null &&
+            promotedBy !== null && <Done at={promotedAt} by={promotedBy} name={promotedByName} />,
           Model: ({ model }) => model !== null && <VisibleText text={model} class="mono" />,
           Tools: { text: ({ toolNames }) => toolNames.join(', ') || null },
           Message: { text: ({ message }) => message },
@@ -53,6 +58,15 @@ export function VersionList({ agent, list }: { agent: AgentRecord; list: List<Ve
     </Card>
   )
 }
+
+/** When something was done, and by whom. */
+const Done = ({ at, by, name }: { at: string; by: string; name: string | undefined }) => (
+  <>
+    <Time value={at} />
+    <br />
+    by <Person id={by} name={name} />
+  </>
+)
 
 /** Chooses two versions to compare. At first the newest two: a draft and what it would replace, for example. */
 function CompareForm({ agent, versions }: { agent: AgentRecord; versions: VersionRecord[] }) {
@@ -71,7 +85,7 @@ function CompareForm({ agent, versions }: { agent: AgentRecord; versions: Versio
     <select id={id} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
       {versions.map((version) => (
         <option key={version.id} value={version.id}>
-          {shortId(version.id)}, {formatTime(version.createdAt)}
+          {nameOfVersion(version)}, {formatTime(version.createdAt)}
           {version.id === agent.currentVersionId
             ? ' (current)'
             : version.status === 'DRAFT'

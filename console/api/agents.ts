@@ -1,9 +1,10 @@
 import { useEffect } from 'preact/hooks'
-import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
+import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
+import { shortId } from '../components/format.ts'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store, useStore } from '../state/store.ts'
 import { ApiError, nullIf } from './api-error.ts'
-import { requestJson, requestPages } from './request.ts'
+import { requestJson, requestPage, requestPages } from './request.ts'
 
 /** All agents by id. Executions name theirs by id only. Null until they are loaded. */
 const agents: Store<ReadonlyMap<string, AgentRecord> | null> = createStore(null)
@@ -67,6 +68,46 @@ async function loadAgents(): Promise<void> {
   const { items } = await requestPages<AgentRecord>('/v1/agents', { query: { limit: 100 } })
   if (credentials.get().token === token) agents.set(new Map(items.map((agent) => [agent.id, agent])))
 }
+
+/** Numbers of versions by ID; null for versions of earlier releases. */
+const numbers: Store<ReadonlyMap<string, number | null>> = createStore(new Map())
+const asked = new Set<string>()
+
+credentials.subscribe(() => {
+  numbers.set(new Map())
+  asked.clear()
+})
+
+/** The name of a version, such as `v3`; the short form of its ID until it is known, and without a number. */
+export const nameOfVersion = ({ id, number }: { id: string; number?: number | null | undefined }): string =>
+  number == null ? shortId(id) : `v${number}`
+
+/** The same for a version of which only the ID is known. @param agent ID or slug; null: it may not be read */
+export function useVersionName(agent: string | null, id: string): string {
+  const number = useStore(numbers).get(id)
+  useEffect(() => {
+    if (agent !== null && number === undefined) void loadNumber(agent, id)
+  }, [agent, id, number])
+  return nameOfVersion({ id, number })
+}
+
+/** Those of the newest versions with one request, others one by one. */
+async function loadNumber(agent: string, id: string): Promise<void> {
+  const keep = (versions: Pick<VersionRecord, 'id' | 'number'>[]) =>
+    numbers.set(new Map([...numbers.get(), ...versions.map((each) => [each.id, each.number] as const)]))
+  const token = credentials.get().token
+  const load = async (key: string, read: () => Promise<VersionRecord[]>) => {
+    if (asked.has(key)) return
+    asked.add(key)
+    const found = await read().catch(() => [])
+    if (credentials.get().token === token) keep(found)
+  }
+  const path = `/v1/agents/${encodeURIComponent(agent)}/versions`
+  await load(agent, async () => (await requestPage<VersionRecord>(path, { query: { limit: NEWEST } })).items)
+  if (!asked.has(id)) await load(id, async () => [await requestJson<VersionRecord>(`${path}/${id}`)])
+}
+
+const NEWEST = 20
 
 /** A version of an agent with its whole document. @throws ApiError */
 export const getVersion = (agent: string, versionId: string, signal: AbortSignal): Promise<VersionDetails> =>

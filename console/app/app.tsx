@@ -46,8 +46,8 @@ function Console() {
 }
 
 /** Whose token it is. */
-const factsOf = ({ organizationId, subject, tokenId, tenantId, scopes }: MeRecord) => ({
-  Organization: organizationId,
+const factsOf = ({ organizationId, organizationName, subject, tokenId, tenantId, scopes }: MeRecord) => ({
+  Organization: organizationName === null ? organizationId : `${organizationName} (${organizationId})`,
   ...(subject === null ? { Token: tokenId } : { Person: subject }),
   Tenant: tenantId,
   Scopes: scopes.join(', '),

@@ -64,6 +64,7 @@ export function Layout({ section, children }: { section: Section | null; childre
           <Logo />
           <span>Agent Execution Service</span>
         </a>
+        <EnvironmentLabel />
         <Search
           pages={[
             ...links.filter(({ shows }) => !shows || me !== null),
@@ -108,12 +109,28 @@ export function Layout({ section, children }: { section: Section | null; childre
 /** By a button: a link would change the fragment, which names the page. */
 const focusMain = () => document.getElementById('main')?.focus()
 
+/** So that nobody takes production for a test: the color derives from the name, and is red for production. */
+function EnvironmentLabel() {
+  const name = useMe()?.environmentName
+  if (name == null) return null
+  const hash = [...name].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) % 270, 7)
+  const hue = /^prod/i.test(name) ? 0 : 45 + hash
+  return (
+    <span class="environment" style={{ background: `hsl(${hue} 65% 27%)` }}>
+      <span class="visually-hidden">Environment: </span>
+      {name}
+    </span>
+  )
+}
+
 function Identity() {
   const me = useMe()
   return (
     <dl class="identity">
       <dt class="muted">Organization</dt>
-      <dd title={me?.organizationId}>{me ? me.organizationId.slice(0, 8) : '…'}</dd>
+      <dd title={me?.organizationId}>
+        {me ? <VisibleText text={me.organizationName ?? me.organizationId.slice(0, 8)} /> : '…'}
+      </dd>
       <dt class="muted">Scopes</dt>
       <dd>{me ? me.scopes.join(', ') : '…'}</dd>
       {me?.tenantId != null && (

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
-import { useAgent } from '../api/agents.ts'
+import { useAgent, useVersionName } from '../api/agents.ts'
+import { useTokenName } from '../api/token-names.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { CopyButton } from './copy-button.tsx'
@@ -176,14 +177,35 @@ export function AgentLink({ agentId }: { agentId: string }) {
 }
 
 /**
- * A link to a version of an agent, by the short form of its ID. Tokens that are bound to a tenant may not read it.
+ * A link to a version of an agent, by its number once that is known. Tokens that are bound to a tenant may not read it.
  * @param agent ID or slug
  */
 export function VersionLink({ agent, versionId }: { agent: string; versionId: string }) {
-  if (useMe()?.tenantId != null) return <code title={versionId}>{shortId(versionId)}</code>
+  const isBound = useMe()?.tenantId != null
+  const name = useVersionName(isBound ? null : agent, versionId)
+  if (isBound) return <code title={versionId}>{name}</code>
   return (
     <a class="mono" href={toHref(toPath('agents', agent, 'versions', versionId))} title={versionId}>
-      {shortId(versionId)}
+      {name}
     </a>
+  )
+}
+
+/** The name of a version in a text. @param agent ID or slug */
+export const VersionName = ({ agent, versionId }: { agent: string; versionId: string }) => (
+  <strong title={versionId}>{useVersionName(agent, versionId)}</strong>
+)
+
+type PersonProps = { id: string; name?: string | null | undefined }
+
+/** A token, or a person: by its name, if it is known, and the short form of its ID. */
+export function Person({ id, ...given }: PersonProps) {
+  const found = useTokenName(id, !given.name)
+  const name = given.name ?? found
+  return (
+    <span title={id}>
+      {name && <VisibleText text={`${name} `} />}
+      <code class={name ? 'muted' : undefined}>{shortId(id)}</code>
+    </span>
   )
 }

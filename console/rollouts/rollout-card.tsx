@@ -5,9 +5,8 @@ import { requestJson, send } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
-import { shortId } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
-import { Elapsed, Time, VersionLink } from '../components/values.tsx'
+import { Elapsed, Time, VersionLink, VersionName } from '../components/values.tsx'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from '../versions/promote-dialog.tsx'
 import { RolloutDialog, rolloutForm } from './rollout-dialog.tsx'
@@ -150,7 +149,7 @@ function EndButton({ agent, isOffered, onChange }: EndProps) {
         Within a second, all new runs that name no version get the current one
         {current !== null && (
           <>
-            , <code>{shortId(current)}</code>
+            , <VersionName agent={agent.slug} versionId={current} />
           </>
         )}
         . Runs in progress finish on the version that they began with.
@@ -160,7 +159,7 @@ function EndButton({ agent, isOffered, onChange }: EndProps) {
         {rollout && (
           <>
             {' '}
-            of <code>{shortId(rollout.versionId)}</code>
+            of <VersionName agent={agent.slug} versionId={rollout.versionId} />
           </>
         )}{' '}
         again: its version stays published.

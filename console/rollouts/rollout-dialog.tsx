@@ -3,6 +3,7 @@ import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agen
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { MAX_COST_INCREASE, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../lib/core/limits.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
+import { nameOfVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
@@ -11,9 +12,10 @@ import { Dialog } from '../components/dialog.tsx'
 import { SelectField } from '../components/field.tsx'
 import { Fields } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
-import { formatTime, shortId } from '../components/format.ts'
+import { formatTime } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
+import { VersionName } from '../components/values.tsx'
 import { ReleaseError } from '../versions/gate.tsx'
 import { newestEnded, TrialChoice, useRelease } from '../versions/release.tsx'
 import { newRollout, type RolloutForm, toBody, toForm } from './rollout-form.ts'
@@ -23,7 +25,7 @@ type Props = {
   name: string
   agent: AgentRecord
   /** Those that may be rolled out, the suggested one first. With one, there is nothing to choose. */
-  versions: Pick<VersionRecord, 'id' | 'status' | 'createdAt'>[]
+  versions: (Pick<VersionRecord, 'id' | 'status' | 'createdAt'> & Partial<Pick<VersionRecord, 'number'>>)[]
   /** With the agent after the change, or as somebody else has changed it meanwhile. */
   onChange: (agent: AgentRecord) => void
   onClose: () => void
@@ -117,14 +119,14 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
           label="Version"
           value={form.versionId}
           onChange={(versionId) => set({ versionId, chosen: null })}
-          choices={versions.map(({ id, createdAt, status }) => [
+          choices={versions.map(({ id, number, createdAt, status }) => [
             id,
-            `${shortId(id)}, ${formatTime(createdAt)}${status === 'DRAFT' ? ' (draft)' : ''}`,
+            `${nameOfVersion({ id, number })}, ${formatTime(createdAt)}${status === 'DRAFT' ? ' (draft)' : ''}`,
           ])}
         />
       ) : (
         <p>
-          Version <code>{shortId(form.versionId)}</code>
+          Version <VersionName agent={agent.slug} versionId={form.versionId} />
         </p>
       )}
       <Fields of={typed} fields={SHARE} />

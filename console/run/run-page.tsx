@@ -11,6 +11,7 @@ import {
   Duration,
   Elapsed,
   IdLink,
+  Person,
   RunLink,
   RunMarks,
   StatusBadge,
@@ -143,6 +144,12 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
           hasModel && (run.costUsd === null ? 'unknown: the model has no price' : formatCost(run.costUsd)),
         Model: run.model && <VisibleText text={run.model} class="mono" />,
         Version: <VersionLink agent={slug} versionId={run.versionId} />,
+        'Started by': run.tokenId !== null && <Person id={run.tokenId} />,
+        Keys:
+          run.keys &&
+          Object.entries(run.keys)
+            .map((each) => each.join(': '))
+            .join(', '),
         Warnings: run.warnings?.join(', '),
         Tenant: run.tenantId,
         Batch: batchId !== undefined && (

@@ -12,9 +12,16 @@ import { useVisibleRange } from './use-visible-range.ts'
 /** In the order of the cells of a row. Keys come before the message. */
 const COLUMNS = ['Status', 'Agent', 'Created', 'Duration', 'Steps', 'Tokens', 'Cost', 'Tenant', 'Run']
 
-/** Keys of agents that have a column: as many as an agent can declare. */
-const keyNamesOf = (runs: Run[]): string[] =>
-  [...new Set(runs.flatMap(({ keys = {} }) => Object.keys(keys)))].slice(0, MAX_KEYS)
+type KeyColumn = { name: string; width: string }
+
+/** Columns of keys: as many as an agent can declare, each as wide as its longest value. */
+function keyColumnsOf(runs: Run[]): KeyColumn[] {
+  const widths = new Map<string, number>()
+  for (const { keys = {} } of runs)
+    for (const [name, value] of Object.entries(keys))
+      widths.set(name, Math.max(widths.get(name) ?? 0, name.length + value.length + 2))
+  return [...widths].slice(0, MAX_KEYS).map(([name, width]) => ({ name, width: `${width}ch` }))
+}
 
 /** Which failed runs are selected; null if the token may do nothing with them. */
 export type Selection = {
@@ -31,8 +38,13 @@ type Props = { runs: Run[]; isComplete: boolean; selection: Selection }
  */
 export function RunRows({ runs, isComplete, selection }: Props) {
   const { body, start, end, rowHeight } = useVisibleRange(runs.length)
-  const keyNames = useMemo(() => keyNamesOf(runs), [runs])
-  const columns = [...(selection ? ['Select'] : []), ...COLUMNS, ...keyNames, 'Message']
+  const keyColumns = useMemo(() => keyColumnsOf(runs), [runs])
+  const columns = [
+    ...[...(selection ? ['Select'] : []), ...COLUMNS].map((label) => ({ label, class: label.toLowerCase() })),
+    // Its name can be that of another column.
+    ...keyColumns.map(({ name }) => ({ label: name, class: 'key' })),
+    { label: 'Message', class: 'message' },
+  ]
   return (
     // biome-ignore lint/a11y/useSemanticElements: rows of a table element cannot be laid out in several lines.
     <div
@@ -45,19 +57,15 @@ export function RunRows({ runs, isComplete, selection }: Props) {
       <div role="rowgroup" class="runs-head">
         {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above. */}
         <div role="row" class="run-row" aria-rowindex={1}>
-          {columns.map((column) => (
+          {columns.map(({ label, class: name }, index) => (
             // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above.
             <span
-              key={column}
+              key={index}
               role="columnheader"
-              class={keyNames.includes(column) ? 'run-key' : `run-${column.toLowerCase()}`}
-              style={
-                column === 'Select' || keyNames.includes(column)
-                  ? undefined
-                  : { gridArea: column.toLowerCase() }
-              }
+              class={`run-${name}`}
+              style={NOT_PLACED.includes(name) ? undefined : { gridArea: name }}
             >
-              {column}
+              {label}
             </span>
           ))}
         </div>
@@ -75,7 +83,7 @@ export function RunRows({ runs, isComplete, selection }: Props) {
           <RunRow
             key={run.id}
             run={run}
-            keyNames={keyNames}
+            keyColumns={keyColumns}
             index={start + index + 2}
             isSelected={selection?.ids.has(run.id) ?? null}
             isFull={selection?.isFull ?? false}
@@ -100,7 +108,7 @@ export function firstLineOf(message: string): string {
 
 type RowProps = {
   run: Run
-  keyNames: string[]
+  keyColumns: KeyColumn[]
   index: number
   /** Null: none can be selected. */
   isSelected: boolean | null
@@ -108,7 +116,7 @@ type RowProps = {
   toggle: ((executionId: string) => void) | undefined
 }
 
-const RunRow = memo(({ run, keyNames, index, isSelected, isFull, toggle }: RowProps) => {
+const RunRow = memo(({ run, keyColumns, index, isSelected, isFull, toggle }: RowProps) => {
   const { inputTokens, outputTokens } = run.usage
   const tokens = inputTokens + outputTokens
   const duration = durationOf(run)
@@ -164,10 +172,12 @@ const RunRow = memo(({ run, keyNames, index, isSelected, isFull, toggle }: RowPr
         <RunLink executionId={run.id} />
       </Cell>
       <div class="run-line" role="presentation">
-        {keyNames.map((name) => (
+        {keyColumns.map(({ name, width }) => (
           <Cell
             key={name}
             name="key"
+            // A message has the room of keys that the run does not have.
+            width={message !== undefined && run.keys?.[name] === undefined ? '0' : width}
             isEmpty={run.keys?.[name] === undefined}
             title={toVisible(run.keys?.[name] ?? '')}
           >
@@ -190,14 +200,20 @@ const RunRow = memo(({ run, keyNames, index, isSelected, isFull, toggle }: RowPr
 /** Cells that have no area of the grid. */
 const NOT_PLACED = ['select', 'key', 'message']
 
-type CellProps = { name: string; isEmpty?: boolean; title?: string | undefined; children: ComponentChildren }
+type CellProps = {
+  name: string
+  width?: string
+  isEmpty?: boolean
+  title?: string | undefined
+  children: ComponentChildren
+}
 
-const Cell = ({ name, isEmpty, title, children }: CellProps) => (
+const Cell = ({ name, width, isEmpty, title, children }: CellProps) => (
   // biome-ignore lint/a11y/useSemanticElements: see above.
   <span
     role="cell"
     class={`run-${name} ${isEmpty ? 'run-no-value' : ''}`}
-    style={NOT_PLACED.includes(name) ? undefined : { gridArea: name }}
+    style={NOT_PLACED.includes(name) ? { width } : { gridArea: name }}
     title={title}
   >
     {children}

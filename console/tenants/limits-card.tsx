@@ -6,7 +6,7 @@ import { announce } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
-import { formatCost, formatCount, formatPercent } from '../components/format.ts'
+import { formatCost, formatCount, formatDay, formatPercent } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type LimitsState, limitsPath, readLimits } from './limits.ts'
@@ -81,7 +81,7 @@ const Actions = ({ tenantId, limits, onDone }: ActionsProps) => (
 )
 
 function Limits({ limits, left }: LimitsState) {
-  const { maxOpenExecutions, maxRunsPerMinute, maxCostUsd, warnAt, queueWhenFull } = limits
+  const { maxOpenExecutions, maxRunsPerMinute, maxCostUsd, warnAt, queueWhenFull, costCountedFrom } = limits
   const rows = [
     { name: 'Cost today', limit: maxCostUsd.day, left: left.costUsd.day, format: formatCost },
     { name: 'Cost this month', limit: maxCostUsd.month, left: left.costUsd.month, format: formatCost },
@@ -107,6 +107,7 @@ function Limits({ limits, left }: LimitsState) {
       )}
       <p class="muted">
         Days and months are those of UTC.{' '}
+        {costCountedFrom != null && `Costs count from ${formatDay(Date.parse(costCountedFrom))} on. `}
         {warnAt !== null && `A warning is sent at ${formatPercent(warnAt)} of a cost limit. `}
         {maxOpenExecutions !== null &&
           (queueWhenFull

@@ -5,7 +5,10 @@ import { nullIf } from '../api/api-error.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 
 /** `left`: what can still be used. Null: not limited. */
-export type LimitsState = { limits: UsageLimits; left: OwnLimits['left'] }
+export type LimitsState = {
+  limits: UsageLimits & Partial<Pick<LimitsRecord, 'costCountedFrom'>>
+  left: OwnLimits['left']
+}
 
 export const limitsPath = (tenantId: string): string => `/v1/tenants/${encodeURIComponent(tenantId)}/limits`
 

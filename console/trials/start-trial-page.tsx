@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
-import { getVersion, useAgents } from '../api/agents.ts'
+import { getVersion, nameOfVersion, useAgents } from '../api/agents.ts'
 import { withLabels } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson } from '../api/request.ts'
@@ -113,10 +113,13 @@ function OfAgent({ of }: FormProps) {
   )
 }
 
-function describeVersion({ id, status, createdAt, message }: VersionRecord, agent: AgentRecord): string {
+function describeVersion(
+  { id, number, status, createdAt, message }: VersionRecord,
+  agent: AgentRecord,
+): string {
   const state = id === agent.currentVersionId ? 'current' : status === 'DRAFT' ? 'draft' : null
   return [
-    `${shortId(id)}, ${formatTime(createdAt)}`,
+    `${nameOfVersion({ id, number })}, ${formatTime(createdAt)}`,
     ...(state ? [`(${state})`] : []),
     ...(message ? [message.slice(0, 60)] : []),
   ].join(' ')

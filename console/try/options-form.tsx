@@ -1,6 +1,7 @@
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
+import { nameOfVersion } from '../api/agents.ts'
 import { Fields } from '../components/fields.tsx'
-import { formatTime, shortId } from '../components/format.ts'
+import { formatTime } from '../components/format.ts'
 import { useMe } from '../state/session.ts'
 import { isCodeVersion, isStrict, NO_OPTIONS, REASONING_LEVELS, type RunOptions } from './run-options.ts'
 
@@ -101,5 +102,5 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
   )
 }
 
-const describeVersion = ({ id, status, createdAt, retiredAt }: VersionRecord): string =>
-  `${status === 'DRAFT' ? 'Draft' : 'Version'} ${shortId(id)}, ${formatTime(createdAt)}${retiredAt === null ? '' : ', retired'}`
+const describeVersion = ({ id, number, status, createdAt, retiredAt }: VersionRecord): string =>
+  `${status === 'DRAFT' ? 'Draft' : 'Version'} ${nameOfVersion({ id, number })}, ${formatTime(createdAt)}${retiredAt === null ? '' : ', retired'}`

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
+import { nameOfVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
-import { shortId } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
+import { VersionName } from '../components/values.tsx'
 import { ReleaseError } from './gate.tsx'
 import { newestEnded, TrialChoice, useRelease } from './release.tsx'
 import { isOlder } from './version-state.tsx'
@@ -68,11 +69,11 @@ function Consequences({ agent, version }: Pick<Props, 'agent' | 'version'>) {
   return (
     <>
       <p>
-        Within a second, new runs that name no version get <code>{shortId(version.id)}</code>
+        Within a second, new runs that name no version get <strong>{nameOfVersion(version)}</strong>
         {current !== null && (
           <>
             {' '}
-            instead of <code>{shortId(current)}</code>
+            instead of <VersionName agent={agent.slug} versionId={current} />
           </>
         )}
         . Runs in progress finish on the version that they began with. Schedules of the document follow.
@@ -81,7 +82,8 @@ function Consequences({ agent, version }: Pick<Props, 'agent' | 'version'>) {
       <p>
         {current !== null ? (
           <>
-            To undo it, promote <code>{shortId(current)}</code> again: it stays published.
+            To undo it, promote <VersionName agent={agent.slug} versionId={current} /> again: it stays
+            published.
           </>
         ) : (
           'There is no other version to return to. To stop the runs, archive the agent.'

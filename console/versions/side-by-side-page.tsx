@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { getVersion } from '../api/agents.ts'
+import { getVersion, nameOfVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useRecord, useResource } from '../api/use-resource.ts'
 import { DifferenceList } from '../compare/difference-list.tsx'
@@ -12,7 +12,7 @@ import { Button } from '../components/button.tsx'
 import { Card, Facts } from '../components/data.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { CheckField } from '../components/field.tsx'
-import { formatCost, shortId } from '../components/format.ts'
+import { formatCost } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Page } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
@@ -40,11 +40,10 @@ export function SideBySidePage({ agent: idOrSlug, versionId }: { agent: string; 
   const { slug = idOrSlug, title } = loaded.data?.agent ?? {}
   return (
     <Page
-      title={`Try version ${shortId(versionId)}`}
+      title={`Try version ${nameOfVersion(loaded.data?.version ?? { id: versionId })}`}
       parent={
         <>
-          <AgentPath agent={slug} title={title} /> ›{' '}
-          <a href={toHref(toPath('agents', slug, 'versions', versionId))}>{shortId(versionId)}</a>
+          <AgentPath agent={slug} title={title} /> › <VersionLink agent={slug} versionId={versionId} />
         </>
       }
     >

@@ -1,6 +1,6 @@
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { getVersion } from '../api/agents.ts'
+import { getVersion, nameOfVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
@@ -8,10 +8,10 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { Card, Facts } from '../components/data.tsx'
 import { AgentPath, DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { formatBytes, formatCountOf, shortId } from '../components/format.ts'
+import { formatBytes, formatCountOf } from '../components/format.ts'
 import { JsonView, TextBox, TextPortions } from '../components/json-view.tsx'
 import { ErrorBox } from '../components/page.tsx'
-import { CopiedId, Time } from '../components/values.tsx'
+import { CopiedId, Person, Time } from '../components/values.tsx'
 import { Paragraph, TextAfter } from '../components/visible-text.tsx'
 import { restOf } from '../rollouts/rollout-form.ts'
 import { SchemaCard } from '../schema/schema-table.tsx'
@@ -49,7 +49,7 @@ export function VersionPage({ agent: idOrSlug, versionId }: { agent: string; ver
     <DetailPage
       of={loaded}
       label="Loading the version…"
-      title={`Version ${shortId(versionId)}`}
+      title={`Version ${nameOfVersion(data?.version ?? { id: versionId })}`}
       parent={<AgentPath agent={data?.agent.slug ?? idOrSlug} title={data?.agent.title} />}
       detail={({ agent, version }) => (
         <>
@@ -72,8 +72,14 @@ const Version = ({ agent, version }: Loaded) => (
         Created: <Time value={version.createdAt} />,
         'Created by': (
           <>
-            <code title={version.createdBy}>{shortId(version.createdBy)}</code>{' '}
+            <Person id={version.createdBy} name={version.createdByName} />{' '}
             <CopyButton text={version.createdBy} subject="who created it" />
+          </>
+        ),
+        Promoted: version.promotedAt !== null && version.promotedBy !== null && (
+          <>
+            <Time value={version.promotedAt} /> by{' '}
+            <Person id={version.promotedBy} name={version.promotedByName} />
           </>
         ),
         Retired: version.retiredAt && <Time value={version.retiredAt} />,

@@ -50,6 +50,7 @@ const READERS: Record<Reader, (name: FunctionName, settings: ServiceSettings) =>
     oidcIssuer !== null && name === functionOf('get-resource-metadata'),
   retention: (_, { executionRetentionDays }) => executionRetentionDays !== null,
   'run-webhooks': (name) => ['run-agent', 'manage-batches'].includes(name),
+  identity: (name) => name === functionOf('get-me'),
   'sign-in': (name, { oidcClientId }) => oidcClientId !== null && name === 'serve-console',
   // Runs are started by requests, lines of batches and firings of schedules.
   starts: (name) => [...AGENT_FUNCTIONS, 'manage-schedules', 'rerun-execution'].includes(name),

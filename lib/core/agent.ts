@@ -68,6 +68,9 @@ export type ModelSettings = { maxOutputTokens?: number; temperature?: number }
 /** Absent members: the window that is known for the model, and `KEPT_RESULTS`. */
 export type ContextSettings = { window?: number | undefined; keep?: number | undefined }
 
+/** Who has made a version current, and when (ISO 8601). `by`: the ID of a token or of an operator. */
+export type Promotion = { at: string; by: string; byName?: string }
+
 /**
  * One published document. Nothing in it changes, except that a draft becomes PUBLISHED when it is promoted. Schemas are
  * stored as the document declares them.
@@ -82,6 +85,12 @@ export type Version = {
   description: string | null
   createdAt: string
   createdBy: string
+  /** Its name at that time; absent if an operator has published it. */
+  createdByName?: string
+  /** Of the versions of its agent, from 1 on: deleted drafts leave gaps. Absent in versions of earlier releases. */
+  number?: number
+  /** Its last promotion, once another version has replaced it. */
+  promotion?: Promotion
   inputSchema: JsonObject
   outputSchema: JsonObject
   /** The model of a model agent; null for the default model and for a code agent. */
@@ -141,6 +150,8 @@ export type Agent = Pick<Version, 'organizationId' | 'slug' | 'title' | 'descrip
   outputSchema: JsonObject
   current: Version | null
   draftVersionId: string | null
+  /** Of its current version; null if an earlier release has made it current. */
+  promotion: Promotion | null
   /** An archived agent accepts no runs and no versions; null for an active one. */
   archivedAt: string | null
   /** From when on its schedules have to follow its current version; null if they do. Milliseconds since the epoch. */

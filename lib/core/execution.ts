@@ -423,17 +423,4 @@ export const hasUsedAllSteps = (
 export const isRejection = ({ rating, correctedOutput }: Feedback): boolean =>
   rating === -1 || correctedOutput !== null
 
-type TimeRange = { finishedFrom?: number | undefined; finishedTo?: number | undefined }
-
-/** Whether it became final in the range, in milliseconds since the epoch. Null: also if it has not. */
-export function isFinishedIn(
-  { finishedAt }: { finishedAt?: string | null },
-  range: TimeRange | null,
-): boolean {
-  const { finishedFrom, finishedTo } = range ?? {}
-  if (finishedFrom === undefined && finishedTo === undefined) return true
-  const at = finishedAt ? Date.parse(finishedAt) : Number.NaN
-  return at >= (finishedFrom ?? Number.NEGATIVE_INFINITY) && at < (finishedTo ?? Number.POSITIVE_INFINITY)
-}
-
 export const isFinal = ({ status }: Pick<Execution, 'status'>): boolean => status !== 'IN_PROGRESS'

@@ -34,8 +34,11 @@ export const NO_LIMITS: UsageLimits = {
   queueWhenFull: false,
 }
 
-/** ISO 8601 */
-export type StoredLimits = UsageLimits & { updatedAt: string }
+/**
+ * `updatedAt`: ISO 8601. `spentBefore`: what was spent in the day and the month of `at` (milliseconds since the epoch)
+ * before there was a cost limit; absent without one, and if an earlier release has set it.
+ */
+export type StoredLimits = UsageLimits & { updatedAt: string; spentBefore?: Spent & { at: number } }
 
 export type CostPeriod = 'day' | 'month'
 
@@ -75,6 +78,31 @@ export type LimitWarning = {
 export function periodsOf(at: number): Record<CostPeriod, string> {
   const iso = new Date(at).toISOString()
   return { day: iso.slice(0, 10), month: iso.slice(0, 7) }
+}
+
+/** When the period that contains this time begins, in milliseconds since the epoch. */
+export function beginningOf(period: CostPeriod, at: number): number {
+  const date = new Date(at)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === 'day' ? date.getUTCDate() : 1)
+}
+
+/** What was spent in the periods of a time: what was counted, and what was spent before in the same period. */
+export function withSpentBefore(
+  counted: Spent,
+  { spentBefore }: Pick<StoredLimits, 'spentBefore'>,
+  at: number,
+): Spent {
+  if (!spentBefore) return counted
+  const [read, now] = [periodsOf(spentBefore.at), periodsOf(at)]
+  const sum = (period: CostPeriod) =>
+    counted[period] + (read[period] === now[period] ? spentBefore[period] : 0)
+  return { day: sum('day'), month: sum('month') }
+}
+
+/** From when on everything that is spent counts, in ISO 8601; null without a cost limit. */
+export function countedFromOf({ maxCostUsd, spentBefore, updatedAt }: StoredLimits): string | null {
+  if (maxCostUsd.day === null && maxCostUsd.month === null) return null
+  return spentBefore ? new Date(beginningOf('month', spentBefore.at)).toISOString() : updatedAt
 }
 
 /** When the period that contains this time ends, in milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-import type { Agent, Version, VersionStatus } from '../core/agent.ts'
+import type { Agent, Promotion, Version, VersionStatus } from '../core/agent.ts'
 import type { AbortedRollout, Rollout } from '../core/rollout.ts'
 import { LIST_SHARDS, ownedShard, shardOf, TIMER_SHARDS, timerShard } from './table/keys.ts'
 import { type Change, type Condition, type Item, pick } from './table/table.ts'
@@ -9,7 +9,7 @@ export const recordBytes = ({ title, description, inputSchema, outputSchema }: I
 
 /** The single write that publishes a version: readers see the agent before or after it, never in between. */
 export function toAgentChange(version: Version, item: Item, syncAt: number | null): Change {
-  const { organizationId, agentId: id, createdAt, status } = version
+  const { organizationId, agentId: id, createdAt, createdBy, createdByName, status } = version
   const identity = {
     id,
     ...pick(version, ['organizationId', 'slug', 'createdAt', 'createdBy']),
@@ -22,7 +22,10 @@ export function toAgentChange(version: Version, item: Item, syncAt: number | nul
   }
   return {
     setOnce: { ...identity, ...(syncAt !== null && syncTimer(id, syncAt)) },
-    set: { ...shown, current: item, updatedAt: createdAt },
+    set: {
+      ...{ ...shown, current: item, updatedAt: createdAt },
+      promotion: { at: createdAt, by: createdBy, ...(createdByName && { byName: createdByName }) },
+    },
     remove: ['draftVersionId', 'rollout', ...(item.description === undefined ? ['description'] : [])],
   }
 }
@@ -70,7 +73,7 @@ export function versionFromItem(item: Item): Version {
   return {
     ...pick(version, ['id', 'agentId', 'organizationId', 'slug', 'status', 'title']),
     description: version.description ?? null,
-    ...pick(version, ['createdAt', 'createdBy']),
+    ...pick(version, ['createdAt', 'createdBy', 'createdByName', 'number', 'promotion']),
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
     ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'keys', 'modelSettings', 'tools']),
@@ -120,6 +123,7 @@ export function agentFromItem(item: Item): Agent {
     ...parse(item as Agent, ['inputSchema', 'outputSchema']),
     current: item.current ? versionFromItem(item.current as Item) : null,
     draftVersionId,
+    promotion: (item.promotion as Promotion | undefined) ?? null,
     archivedAt,
     syncAt: item.openUntil === undefined ? null : Number(item.openUntil),
     retired: byVersion(item, RETIRED_PREFIX) as Agent['retired'],

@@ -28,7 +28,7 @@ import {
 import { MAX_START_MS, watchRollout } from './rollout-store.ts'
 import { readChunks, writeChunks } from './table/chunks.ts'
 import { allOf } from './table/expressions.ts'
-import { agentKey, codeKey, ownedShard, VERSION_PREFIX, versionKey } from './table/keys.ts'
+import { agentKey, codeKey, ownedShard, VERSION_PREFIX, versionKey, versionNumbersKey } from './table/keys.ts'
 import { fitPage, listRecords } from './table/sharded-list.ts'
 import type { Item, Table } from './table/table.ts'
 
@@ -51,14 +51,19 @@ export function agentStore(table: Table): AgentStore {
       return referenceOf(agent, version.status) === id
     },
 
-    async promote({ organizationId, agentId, id, draftVersionId, current, promotedAt, syncAt, message }) {
+    async takeNumber({ agentId }) {
+      const item = await table.update(versionNumbersKey(agentId), { add: { last: 1 } })
+      return Number(item?.last)
+    },
+
+    async promote({ organizationId, agentId, id, draftVersionId, current, promotion, syncAt, message }) {
       const item = await publishDraft(table, { organizationId, agentId, id }, message)
       if (!item) return null
-      if (current?.neverReplaced) await markReplaced(table, current)
+      if (current) await markReplaced(table, current)
       const mustSync = item.schedules !== undefined || current?.schedules !== undefined
       const change = {
         ...(mustSync && { setOnce: syncTimer(agentId, syncAt) }),
-        set: { ...shownOf(item), current: withoutKey(item), updatedAt: promotedAt },
+        set: { ...shownOf(item), current: withoutKey(item), promotion, updatedAt: promotion.at },
         remove: [
           'rollout',
           ...(item.description === undefined ? ['description'] : []),
@@ -280,11 +285,18 @@ async function writeVersion(table: Table, version: Version, code: string | null)
 }
 
 /**
- * Before another version replaces the current one: whatever happens then, this one was current. One write later, it
- * would be forgotten by a process that dies in between.
+ * Before another version replaces the current one: whatever happens then, this one was current, and the agent says who
+ * has promoted it. One write later, both would be forgotten by a process that dies in between.
  */
 async function markReplaced(table: Table, { agentId, id }: Pick<Version, 'agentId' | 'id'>): Promise<void> {
-  await table.update(versionKey(agentId, id), { remove: ['neverReplaced'], condition: EXISTS })
+  const attributes = ['current', 'promotion']
+  const agent = await table.get(agentKey(agentId), { consistent: true, attributes })
+  const isCurrent = (agent?.current as Item | undefined)?.id === id
+  await table.update(versionKey(agentId, id), {
+    set: { promotion: isCurrent ? agent?.promotion : undefined },
+    remove: ['neverReplaced'],
+    condition: EXISTS,
+  })
 }
 
 /**

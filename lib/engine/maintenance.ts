@@ -49,7 +49,7 @@ async function sweepOne({ times, ...stores }: Sweep, stale: StaleExecution): Pro
       await endAbandoned(stores, stale, DEADLINE_EXCEEDED, { ...listedOf(stale), unleasedAt: now }),
     )
   const until = nextSweep(times, Date.parse(createdAt), now)
-  const postponed = await executions.postpone({ stale, until, now })
+  const postponed = await executions.postpone({ stale, until, now, restores: true })
   if (!postponed) return 'ignored'
   const { isLine = false, attemptsSinceProgress } = postponed
   const isSuspect = attemptsSinceProgress >= SUSPECT_ATTEMPTS

@@ -14,6 +14,7 @@ import {
   type Spending,
   type Spent,
   type StoredLimits,
+  withSpentBefore,
 } from '../core/usage-limits.ts'
 
 /** How long a process may not know that an organization has its first limits. */
@@ -85,6 +86,12 @@ export function findUsedUp({ subject, limits }: Limited, spent: Spent): UsedUp |
 }
 
 type UsedUp = ReachedLimit & { period: CostPeriod }
+
+/** What a subject has spent in the periods of this time, in milliseconds since the epoch. @throws Unavailable */
+export const readSpent = async (
+  store: Pick<LimitStore, 'getSpent'>,
+  { limits, ...key }: SubjectKey & { limits: StoredLimits; at: number },
+): Promise<Spent> => withSpentBefore(await store.getSpent(key), limits, key.at)
 
 export const hasCostLimit = ({ limits: { maxCostUsd } }: Limited): boolean =>
   maxCostUsd.day !== null || maxCostUsd.month !== null
@@ -198,7 +205,7 @@ async function assertNotUsedUp(check: Check, limited: Limited[]): Promise<void> 
 async function checkSpent({ store, organizationId, at, warnAtLimit }: Check, limited: Limited) {
   if (!hasCostLimit(limited)) return null
   const { subject, limits } = limited
-  const spent = await store.getSpent({ organizationId, subject, at })
+  const spent = await readSpent(store, { organizationId, subject, limits, at })
   const usedUp = findUsedUp(limited, spent)
   // It may have been used up before it was set: no further run will warn.
   if (usedUp && limits.warnAt !== null) await warnAtLimit?.({ organizationId, subject, limits, spent, at })

@@ -2,19 +2,22 @@ import { assertAllAgents, visibilityOf } from '../access/permissions.ts'
 import { type Access, isTenantId } from '../core/access.ts'
 import { BY_SUBJECT, type PageQuery, parsePage } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
+import { roundDollars } from '../core/execution.ts'
 import type { Page, System } from '../core/ports/system.ts'
 import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'
 import { InvalidCursor } from '../core/request-errors.ts'
 import { LimitsNotFound } from '../core/resource-errors.ts'
 import {
+  type CostPeriod,
   type LimitSubject,
   type LimitsUse,
   NO_LIMITS,
   orderOf,
+  type Spent,
   type StoredLimits,
   type UsageLimits,
 } from '../core/usage-limits.ts'
-import { forgetLimits } from './limits.ts'
+import { forgetLimits, hasCostLimit, readSpent } from './limits.ts'
 
 type Stores = { limits: LimitStore; system: Pick<System, 'now'> }
 type Reference = { access: Access; subject: LimitSubject }
@@ -63,12 +66,32 @@ export async function getLimits(
   const key = keyOf(access, subject)
   const stored = isPossible(subject) ? await limits.get(key) : null
   if (!stored) throw new LimitsNotFound()
-  return { ...stored, subject, use: await readUse(limits, key, system.now()) }
+  return { ...stored, subject, use: await readUse(limits, key, stored, system.now()) }
+}
+
+type CountingStores = Stores & {
+  /** What the runs of the subject that have ended in the day and the month of now have cost. */
+  readCost: (key: SubjectKey) => Promise<Spent>
+}
+
+/**
+ * What was spent before there was a cost limit: nobody counted it. A limit that replaces another one goes on counting.
+ */
+async function findSpentBefore(
+  { limits, system, readCost }: CountingStores,
+  key: SubjectKey,
+): Promise<StoredLimits['spentBefore']> {
+  const last = await limits.get(key)
+  if (last?.spentBefore && hasCostLimit({ subject: key.subject, limits: last })) return last.spentBefore
+  const at = system.now()
+  const [counted, all] = await Promise.all([limits.getSpent({ ...key, at }), readCost(key)])
+  const rest = (period: CostPeriod) => Math.max(roundDollars(all[period] - counted[period]), 0)
+  return { at, day: rest('day'), month: rest('month') }
 }
 
 /** @throws Forbidden, ServiceError `BadRequest` if it cannot be the ID of a tenant */
 export async function putLimits(
-  { limits, system }: Stores,
+  { limits, system, readCost }: CountingStores,
   { access, subject, given }: Reference & { given: GivenLimits },
 ): Promise<Limits> {
   if (!isPossible(subject))
@@ -77,7 +100,8 @@ export async function putLimits(
       'The ID of a tenant must have 1 to 128 characters and no control characters.',
     )
   const { maxOpenExecutions, maxRunsPerMinute, maxCostUsd, warnAt, queueWhenFull } = given
-  const stored: StoredLimits = {
+  const key = keyOf(access, subject)
+  const limited: StoredLimits = {
     maxOpenExecutions: maxOpenExecutions ?? NO_LIMITS.maxOpenExecutions,
     maxRunsPerMinute: maxRunsPerMinute ?? NO_LIMITS.maxRunsPerMinute,
     maxCostUsd: { day: maxCostUsd?.day ?? null, month: maxCostUsd?.month ?? null },
@@ -85,7 +109,11 @@ export async function putLimits(
     queueWhenFull: queueWhenFull ?? NO_LIMITS.queueWhenFull,
     updatedAt: new Date(system.now()).toISOString(),
   }
-  await limits.put({ ...keyOf(access, subject), limits: stored })
+  const spentBefore = hasCostLimit({ subject, limits: limited })
+    ? await findSpentBefore({ limits, system, readCost }, key)
+    : undefined
+  const stored = { ...limited, ...(spentBefore && { spentBefore }) }
+  await limits.put({ ...key, limits: stored })
   forgetLimits(access.organizationId, subject)
   return { ...stored, subject }
 }
@@ -109,7 +137,7 @@ export async function readOwnLimits(
   if (tenantId === null) return null
   const key = { organizationId, subject: { kind: 'tenant' as const, id: tenantId } }
   const stored = await limits.get(key)
-  return stored && { limits: stored, use: await readUse(limits, key, system.now()) }
+  return stored && { limits: stored, use: await readUse(limits, key, stored, system.now()) }
 }
 
 /** Paths can name anything as a tenant, also what no key of the table has room for. */
@@ -121,9 +149,14 @@ function keyOf(access: Access, subject: LimitSubject): SubjectKey {
   return { organizationId: access.organizationId, subject }
 }
 
-async function readUse(limits: LimitStore, key: SubjectKey, at: number): Promise<LimitsUse> {
+async function readUse(
+  limits: LimitStore,
+  key: SubjectKey,
+  stored: StoredLimits,
+  at: number,
+): Promise<LimitsUse> {
   const [spentUsd, openExecutions] = await Promise.all([
-    limits.getSpent({ ...key, at }),
+    readSpent(limits, { ...key, limits: stored, at }),
     limits.countSlots(key),
   ])
   return { spentUsd, openExecutions }

@@ -83,12 +83,14 @@ describe('limits', () => {
     expect(await json(['limits', 'show', '--tenant', tenantId])).toMatchObject({
       ...{ ...fields, spentUsd: { day: 0, month: 0 }, openExecutions: 0 },
     })
+    const month = new Date().toISOString().slice(0, 7)
     expect(await print('limits', 'show', '--tenant', tenantId)).toBe(
       [
         'open             0 of 5; others wait',
         'runs per minute  no limit',
         'cost per day     $0 of $0.5',
         'cost per month   $0 of $400',
+        `costs count      from ${month}-01 on (UTC)`,
         'warning          at 80 % of a cost limit\n',
       ].join('\n'),
     )

@@ -98,6 +98,7 @@ const aVersion = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
   ...{ id: 'a', documentId: 'b', status: 'PUBLISHED', title: 'T', description: null, message: null },
   ...{
     createdBy: 'c',
+    ...{ number: 1, promotedAt: null, promotedBy: null },
     createdAt: 'd',
     retiredAt: null,
     model: 'openai/gpt-5',

@@ -55,6 +55,7 @@ function agentOf(version: Version): Agent {
     ...{ inputSchema, outputSchema },
     current: isDraft ? null : version,
     draftVersionId: isDraft ? version.id : null,
+    promotion: isDraft ? null : { at: createdAt, by: createdBy },
     archivedAt: null,
     syncAt: null,
     retired: {},
@@ -201,7 +202,15 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
     const promote = async (version: Version, draftVersionId: string | null = null) => {
       const { organizationId, agentId, id } = version
       const current = (await getAgent(version))?.current ?? null
-      return store.promote({ organizationId, agentId, id, draftVersionId, current, promotedAt, syncAt: 1 })
+      return store.promote({
+        organizationId,
+        agentId,
+        id,
+        draftVersionId,
+        current,
+        promotion: { at: promotedAt, by: 'author' },
+        syncAt: 1,
+      })
     }
 
     it('makes an older version current, with what the agent shows of it', async () => {
@@ -209,13 +218,15 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       const second = await publishNext(first)
       const agent = await promote(first)
       const { createdAt, createdBy } = first
-      const expected = { ...agentOf(first), createdAt, createdBy, updatedAt: '2027-02-01T00:00:00.000Z' }
+      const promotion = { at: promotedAt, by: 'author' }
+      const expected = { ...agentOf(first), createdAt, createdBy, promotion, updatedAt: promotedAt }
       expect(agent).toEqual(expected)
       expect(await getAgent(first)).toEqual(expected)
-      expect(await store.getVersion(second)).toEqual(second)
+      const promoted = { at: second.createdAt, by: second.createdBy }
+      expect(await store.getVersion(second)).toEqual({ ...second, promotion: promoted })
     })
 
-    it('takes one conditional write to go back to an older version', async () => {
+    it('takes one conditional write of the agent to go back, after one that keeps who promoted the other version', async () => {
       const { organizationId, agentId, id } = await publish()
       const current = await publishNext({ ...aVersion(), organizationId, agentId })
       const writes: Parameters<typeof table.update>[] = []
@@ -230,9 +241,19 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
         },
       })
       const read = { draftVersionId: null, current }
-      const agent = await counting.promote({ organizationId, agentId, id, ...read, promotedAt, syncAt: 1 })
+      const agent = await counting.promote({
+        organizationId,
+        agentId,
+        id,
+        ...read,
+        promotion: { at: promotedAt, by: 'author' },
+        syncAt: 1,
+      })
       expect(agent?.current?.id).toBe(id)
-      expect(writes).toMatchObject([[{ sk: 'AGENT' }, { condition: { expression: expect.any(String) } }]])
+      expect(writes).toMatchObject([
+        [{ sk: `VERSION#${current.id}` }, { set: { promotion: { by: current.createdBy } } }],
+        [{ sk: 'AGENT' }, { condition: { expression: expect.any(String) } }],
+      ])
     })
 
     it('publishes a draft under its id', async () => {
@@ -318,7 +339,9 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       const { items } = await store.listVersions({ organizationId, agentId, limit: 10, after: null })
       expect([await store.getVersion(draft), items]).toEqual([null, [first]])
       const ids = { organizationId, agentId, id: draft.id, draftVersionId: null, current: first }
-      expect(await store.promote({ ...ids, promotedAt: first.createdAt, syncAt: 1 })).toBeNull()
+      expect(
+        await store.promote({ ...ids, promotion: { at: first.createdAt, by: 'author' }, syncAt: 1 }),
+      ).toBeNull()
       expect(await remove(draft)).toBe('deleted')
       expect(await itemsOf(first)).toHaveLength(2)
     })
@@ -376,7 +399,7 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       expect((await setRetired(first, '2027-03-01T00:00:00.000Z'))?.retired[first.id]).toBe(retiredAt)
       const { organizationId, agentId } = first
       const read = { draftVersionId: null, current }
-      const promotion = { organizationId, agentId, ...read, promotedAt: retiredAt, syncAt: 1 }
+      const promotion = { organizationId, agentId, ...read, syncAt: 1, promotion: { at: retiredAt, by: 'a' } }
       expect(await store.promote({ ...promotion, id: first.id })).toBeNull()
       expect((await setRetired(first, null))?.retired).toEqual({ [second.id]: expect.any(String) })
       expect(await store.promote({ ...promotion, id: first.id })).toMatchObject({ current: first })

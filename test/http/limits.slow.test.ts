@@ -29,6 +29,7 @@ const ALL = {
   warnAt: 0.8,
   queueWhenFull: true,
 }
+const MONTH = expect.stringMatching(/^\d{4}-\d\d-01T00:00:00\.000Z$/)
 const UNUSED = { spentUsd: { day: 0, month: 0 }, openExecutions: 0 }
 
 describe('limits', () => {
@@ -38,7 +39,10 @@ describe('limits', () => {
   ])('of %s are set, read, replaced and deleted', async (_, path, subject) => {
     expect(await own.call('GET', path)).toMatchObject({ status: 404, json: { code: 'LimitsNotFound' } })
     const set = await own.call('PUT', path, { body: ALL })
-    const record = { ...subject(), ...ALL, updatedAt: expect.stringMatching(/^\d{4}-.*Z$/) }
+    const record = {
+      ...{ ...subject(), ...ALL, costCountedFrom: MONTH },
+      updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    }
     expect([set.status, set.json]).toEqual([200, record])
     const read = await own.call('GET', path)
     expect([read.status, read.json]).toEqual([200, { ...record, ...UNUSED }])
@@ -48,6 +52,7 @@ describe('limits', () => {
     expect((await own.call('PUT', path, { body: { maxCostUsd: null } })).json).toEqual({
       ...record,
       ...NONE,
+      costCountedFrom: null,
     })
     expect((await own.call('DELETE', path)).status).toBe(204)
     for (const method of ['DELETE', 'GET'])
@@ -158,7 +163,7 @@ describe('GET /v1/me', () => {
     expect([await limitsOf(), await limitsOf(org.call)]).toEqual([null, null])
     await org.call('PUT', tenantPath('acme'), { body: ALL })
     const left = { openExecutions: 10, costUsd: ALL.maxCostUsd }
-    expect(await limitsOf()).toEqual({ ...ALL, updatedAt: expect.any(String), left })
+    expect(await limitsOf()).toEqual({ ...ALL, updatedAt: expect.any(String), costCountedFrom: MONTH, left })
     expect(await limitsOf(org.call)).toBeNull()
     expect(await limitsOf(await org.withLimits({ tenantId: 'globex' }))).toBeNull()
     const key = { organizationId: org.id, subject: { kind: 'tenant' as const, id: 'acme' } }

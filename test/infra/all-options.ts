@@ -1,6 +1,7 @@
 /** Every setting that adds something to the stack or changes it. `settings.test.ts` compares the names. */
 export const ALL_OPTIONS = {
   stageName: 'v1',
+  environmentName: 'staging',
   httpPublishing: true,
   corsOrigins: 'https://app.example.com, https://b.example.com',
   defaultModel: 'openai/gpt-5',

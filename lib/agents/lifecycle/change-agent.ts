@@ -1,4 +1,4 @@
-import type { Agent, Version } from '../../core/agent.ts'
+import type { Agent, Promotion, Version } from '../../core/agent.ts'
 import { agentIdFrom } from '../../core/ids.ts'
 import { MAX_RETIRED_VERSIONS } from '../../core/limits.ts'
 import type { System } from '../../core/ports/system.ts'
@@ -13,9 +13,11 @@ import { type AgentReference, resolveAgent } from '../resolve-agent.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
 import { assertMayRelease, type ReleaseTrial } from './gate.ts'
 
-type Promotion = AgentReference & {
+type Promoted = AgentReference & {
   system: System
   versionId: string
+  /** Who promotes it. */
+  by: Omit<Promotion, 'at'>
   /** Replaces that of a draft. */
   message?: string | undefined
   /** What the version has to have passed. */
@@ -29,8 +31,8 @@ type Promotion = AgentReference & {
  * The document of the version that is replaced decides whether it may.
  * @throws AgentNotFound, VersionNotFound, AgentArchived, VersionRetired, TrialRequired, TrialNotFound, TrialFailed
  */
-export async function promoteVersion(params: Promotion): Promise<Agent> {
-  const { store, system, organizationId, versionId: id, message, trial } = params
+export async function promoteVersion(params: Promoted): Promise<Agent> {
+  const { store, system, organizationId, versionId: id, by, message, trial } = params
   for (;;) {
     const agent = await resolveAgent(params)
     if (agent.archivedAt !== null) throw new AgentArchived()
@@ -40,9 +42,9 @@ export async function promoteVersion(params: Promotion): Promise<Agent> {
     const { id: agentId, draftVersionId, current } = agent
     const version = { organizationId, agentId, id }
     const now = system.now()
-    const promotedAt = new Date(now).toISOString()
+    const promotion = { at: new Date(now).toISOString(), ...by }
     const read = { draftVersionId, current }
-    const promoted = await store.promote({ ...version, ...read, promotedAt, syncAt: now, message })
+    const promoted = await store.promote({ ...version, ...read, promotion, syncAt: now, message })
     if (promoted) {
       forgetCurrentVersion(agentId)
       params.onReplace?.(current?.id ?? null)

@@ -22,6 +22,8 @@ type Params = {
   system: System
   organizationId: string
   createdBy: string
+  /** Its name, for those who see the version later. */
+  createdByName?: string | undefined
   agent: PublishableAgent
   draft: boolean
   /** What the author says about the version. */
@@ -39,7 +41,7 @@ export type Published = { version: Version; isNew: boolean }
  */
 export async function publishAgent(params: Params): Promise<Published> {
   const { store, organizationId, draft } = params
-  const version = toVersion(params)
+  let version = toVersion(params)
   const { agentId, status } = version
   let isWritten = false
   const discard = async () => {
@@ -61,6 +63,7 @@ export async function publishAgent(params: Params): Promise<Published> {
       throw new TrialRequired()
     }
     const replaces = (draft ? agent?.draftVersionId : agent?.current?.id) ?? null
+    if (version.number === undefined) version = { ...version, number: await store.takeNumber({ agentId }) }
     const mustSync = !draft && (version.schedules ?? agent?.current?.schedules)
     const syncAt = mustSync ? params.system.now() : null
     if (await store.publish({ version, code: params.agent.code, replaces, isWritten, syncAt })) {
@@ -91,13 +94,14 @@ async function findIdentical(
 
 /** Null if the version was deleted or retired in the meantime, or needs a trial, as any other version. */
 async function promoteIdentical(
-  { store, system, organizationId, message }: Params,
+  { store, system, organizationId, createdBy, createdByName, message }: Params,
   version: Version,
 ): Promise<Version | null> {
   const isDraft = version.status === 'DRAFT'
   try {
     const reference = { store, organizationId, idOrSlug: version.agentId }
-    await promoteVersion({ ...reference, system, versionId: version.id, message })
+    const by = { by: createdBy, ...(createdByName && { byName: createdByName }) }
+    await promoteVersion({ ...reference, system, versionId: version.id, by, message })
     return { ...version, status: 'PUBLISHED', ...(isDraft && message !== undefined && { message }) }
   } catch (error) {
     if ([VersionNotFound, VersionRetired, TrialRequired].some((each) => error instanceof each)) return null
@@ -105,7 +109,8 @@ async function promoteIdentical(
   }
 }
 
-function toVersion({ system, organizationId, createdBy, agent, draft, message }: Params): Version {
+function toVersion(params: Params): Version {
+  const { system, organizationId, createdBy, createdByName, agent, draft, message } = params
   const { document, code } = agent
   return {
     id: system.newId(),
@@ -117,6 +122,7 @@ function toVersion({ system, organizationId, createdBy, agent, draft, message }:
     description: document.description,
     createdAt: new Date(system.now()).toISOString(),
     createdBy,
+    ...(createdByName && { createdByName }),
     inputSchema: document.input,
     outputSchema: document.output,
     ...toModel(document.model),

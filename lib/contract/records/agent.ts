@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Access } from '../../core/access.ts'
 import { type Agent, stepLimitsOf, type Version } from '../../core/agent.ts'
 import { MAX_CHILDREN, MAX_PARALLEL_TOOL_CALLS } from '../../core/limits.ts'
-import { nullableInt, nullableText, nullableTime, schema } from './fields.ts'
+import { nullableInt, nullableText, nullableTime, optionalText, schema } from './fields.ts'
 import { costWarnings } from './limits.ts'
 import { agentRollout, toAgentRollout } from './rollout.ts'
 
@@ -63,7 +63,14 @@ const versionFields = /* @__PURE__ */ schema(() =>
     title: z.string(),
     description: nullableText,
     message: nullableText.describe('What the author says about the version.'),
+    number: nullableInt.describe(
+      'Counts the versions of the agent: v1, v2, … Null for those of earlier releases.',
+    ),
     createdBy: z.uuid().describe('The author: the ID of a token or of an operator.'),
+    createdByName: optionalText.describe('The name of the token, or of the person, at that time.'),
+    promotedAt: nullableTime.describe('When it became current last. Null if it never did.'),
+    promotedBy: z.uuid().nullable().describe('Who made it current: the ID of a token or of an operator.'),
+    promotedByName: optionalText.describe('The name of the token, or of the person, at that time.'),
     createdAt: z.iso.datetime(),
     retiredAt: nullableTime.describe('A retired version accepts no new runs and cannot become current.'),
     rollout: z
@@ -224,7 +231,8 @@ function toAbortedRollout({ abortedRollouts }: Agent): Pick<AgentRecord, 'aborte
   return last ? { abortedRollout: { versionId: last.versionId, at: last.at } } : {}
 }
 
-type States = Pick<Agent, 'retired' | 'rollout' | 'abortedRollouts'>
+type States = Pick<Agent, 'retired' | 'rollout' | 'abortedRollouts'> &
+  Partial<Pick<Agent, 'current' | 'promotion'>>
 
 /** Who gets a record. */
 type Reader = Pick<Access, 'tenantId'>
@@ -251,7 +259,10 @@ export function toVersionRecord(
     title: version.title,
     description: version.description,
     message: version.message ?? null,
+    number: version.number ?? null,
     createdBy: version.createdBy,
+    ...(version.createdByName && { createdByName: version.createdByName }),
+    ...toPromotion(version, states),
     createdAt: version.createdAt,
     retiredAt: states.retired[version.id] ?? null,
     ...toRolloutState(version.id, states, reader),
@@ -281,6 +292,11 @@ export function toVersionRecord(
     documentHash: version.documentHash,
     codeHash: version.codeHash ?? null,
   }
+}
+
+function toPromotion({ id, promotion: last }: Version, { current, promotion }: States) {
+  const { at, by, byName } = (current?.id === id ? promotion : last) ?? {}
+  return { promotedAt: at ?? null, promotedBy: by ?? null, ...(byName && { promotedByName: byName }) }
 }
 
 /** The last rollout of a version that has had several. The reason has figures of all tenants. */

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import {
+  countedFromOf,
   type LimitSubject,
   type LimitsUse,
   leftOf,
   ownerOf,
   type StoredLimits,
 } from '../../core/usage-limits.ts'
-import { schema } from './fields.ts'
+import { nullableTime, schema } from './fields.ts'
 
 /** In answers to requests that set limits or publish. */
 export const costWarnings = /* @__PURE__ */ schema(() =>
@@ -23,6 +24,9 @@ const limits = /* @__PURE__ */ schema(() => ({
   warnAt: z.number().nullable(),
   queueWhenFull: z.boolean(),
   updatedAt: z.iso.datetime(),
+  costCountedFrom: nullableTime.describe(
+    'From when on costs count: the beginning (UTC) of the month in which there was a cost limit first. Null without one.',
+  ),
 }))
 
 const limitsFields = /* @__PURE__ */ schema(() =>
@@ -43,7 +47,7 @@ export const limitsDetails = /* @__PURE__ */ schema(() =>
     .extend({
       spentUsd: z
         .object({ day: z.number(), month: z.number() })
-        .describe('What was spent in the current day and month (UTC) while there was a cost limit.'),
+        .describe('What was spent in the current day and month (UTC), from `costCountedFrom` on.'),
       openExecutions: z.int().describe('Executions in progress that were accepted with `maxOpenExecutions`.'),
     })
     .meta({ id: 'LimitsDetails' }),
@@ -69,7 +73,12 @@ export type OwnLimits = z.infer<typeof ownLimits>
 export const toLimitsRecord = ({
   subject,
   ...limits
-}: StoredLimits & { subject: LimitSubject }): LimitsRecord => ({ ...ownerOf(subject), ...limits })
+}: StoredLimits & { subject: LimitSubject }): LimitsRecord => ({ ...ownerOf(subject), ...shown(limits) })
+
+const shown = ({ spentBefore, ...limits }: StoredLimits) => ({
+  ...limits,
+  costCountedFrom: countedFromOf({ ...limits, ...(spentBefore && { spentBefore }) }),
+})
 
 export const toLimitsDetails = ({
   use,
@@ -80,6 +89,6 @@ export const toLimitsDetails = ({
 })
 
 export const toOwnLimits = (limits: StoredLimits, use: LimitsUse): OwnLimits => ({
-  ...limits,
+  ...shown(limits),
   left: leftOf(limits, use),
 })

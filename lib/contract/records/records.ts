@@ -58,6 +58,8 @@ export type ProblemRecord = z.infer<typeof problemRecord>
 export const meRecord = z
   .object({
     organizationId: z.uuid(),
+    organizationName: z.string().nullable(),
+    environmentName: z.string().nullable().describe('The setting `environmentName`. Null if it is unset.'),
     tokenId: z.uuid(),
     subject: z
       .string()

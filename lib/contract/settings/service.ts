@@ -30,6 +30,16 @@ export const SERVICE = {
     description:
       'Synchronous runs can take 270 s (calls of [MCP tools](mcp.md) 45 s), and [events](runs.md#events) arrive as they happen. When false, API Gateway buffers responses: 25 s (20 s), and events arrive in parts.',
   },
+  environmentName: {
+    ...OPTIONAL,
+    type: 'text',
+    pattern: /^[\w .-]{1,40}$/,
+    allowed: '1 to 40 letters, digits, spaces, `.`, `_` and `-`',
+    readBy: ['identity'],
+    description:
+      'Such as `production` or `staging`: the [console](console.md) shows it beside the organization, with a color.',
+    local: { description: 'As `environmentName`.' },
+  },
   httpPublishing: {
     where: 'both',
     type: 'flag',

@@ -37,6 +37,7 @@ export type Reader =
   | 'resource-metadata'
   | 'retention'
   | 'run-webhooks'
+  | 'identity'
   | 'sign-in'
   | 'starts'
   | 'streams'

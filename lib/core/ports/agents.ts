@@ -1,4 +1,4 @@
-import type { Agent, Version, VersionStatus } from '../agent.ts'
+import type { Agent, Promotion, Version, VersionStatus } from '../agent.ts'
 import type { AbortedEvent, AbortedRollout, Rollout } from '../rollout.ts'
 import type { Page, PageRequest } from './system.ts'
 
@@ -25,6 +25,8 @@ export interface AgentStore {
     isWritten?: boolean
     syncAt?: number | null
   }): Promise<boolean>
+  /** The number of the next version of an agent: each is returned once. */
+  takeNumber(params: { agentId: string }): Promise<number>
   /**
    * Makes a version current, as it is. `draftVersionId` and `current`: the agent's, as read before; `message`: replaces
    * that of a draft; `syncAt`: when schedules have to follow if one of the two versions declares some. Returns null if
@@ -35,7 +37,7 @@ export interface AgentStore {
     params: VersionId & {
       draftVersionId: string | null
       current: Version | null
-      promotedAt: string
+      promotion: Promotion
       syncAt: number
       message?: string | undefined
     },

@@ -229,11 +229,13 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<boolean>
   /**
    * Postpones the next sweep of a stale execution; null if a worker has claimed it. `now`: null for a suspended one.
+   * `restores`: also writes the keys by which it is found, which the process that created it may not have written.
    */
   postpone(params: {
     stale: StaleExecution
     until: number
     now: number | null
+    restores?: true
   }): Promise<
     (Pick<Execution, 'attempts' | 'attemptsSinceProgress' | 'sharesWorker'> & { isLine?: true }) | null
   >

@@ -1,10 +1,11 @@
 import { type ListPosition, withoutOthers } from '../../core/cursor.ts'
-import { type Execution, type ExecutionSummary, isFinishedIn } from '../../core/execution.ts'
+import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { firstIdAt, timeOfId } from '../../core/ids.ts'
 import { MAX_SEARCHED } from '../../core/limits.ts'
 import type { ExecutionListParams, ExecutionSearch, ExecutionStore } from '../../core/ports/executions.ts'
 import type { Page, PageRequest, SearchedPage } from '../../core/ports/system.ts'
 import { hasKey } from '../../core/search-keys.ts'
+import { isFinishedIn } from '../../core/time-range.ts'
 import { needsApproval } from '../../core/wait.ts'
 import { isEqual } from '../table/expressions.ts'
 import {

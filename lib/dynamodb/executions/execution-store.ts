@@ -274,12 +274,11 @@ export function executionStore(table: Table): ExecutionStore {
       return (await apply(id, transitions.resume(execution, { dueAt, ...times }))) !== null
     },
 
-    async postpone({ stale, ...times }) {
+    async postpone({ stale, restores, ...times }) {
       const item = await apply(stale.id, transitions.postpone(stale.openUntil, times))
       if (!item) return null
       const summary = toSummary(item as ExecutionItem)
-      // Its process may have died before it wrote them.
-      if (summary.steps === 0) await putSearchItems(table, summary, summary.keys)
+      if (restores && summary.steps === 0) await putSearchItems(table, summary, summary.keys)
       const { attempts, attemptsSinceProgress, sharesWorker, batch } = summary
       return { attempts, attemptsSinceProgress, sharesWorker, ...(batch && { isLine: true }) }
     },

@@ -16,8 +16,8 @@ import type { ShardedQuery } from '../table/sharded-list.ts'
 import type { Item, Table } from '../table/table.ts'
 
 /**
- * Writes an item for each key by which an execution is found: in its partition, so that they are deleted and expire with
- * it. Lists compare its record, which has the same keys.
+ * Writes an item for each key by which an execution is found: in its partition, so that all are deleted with it, and
+ * expire. Lists compare its record, which has the same keys.
  */
 export async function putSearchItems(
   table: Table,

@@ -126,6 +126,8 @@ export const versionKey = (agentId: string, id: string): Key => inAgent(agentId,
 export const VERSION_PREFIX = 'VERSION#'
 export const codeKey = (agentId: string, versionId: string, chunk: number): Key =>
   inAgent(agentId, `CODE#${versionId}#${padded(chunk)}`)
+/** The number of the last version of the agent. */
+export const versionNumbersKey = (agentId: string): Key => inAgent(agentId, 'NUMBERS')
 /** Says that the agent has, or had, a rollout that the service may end. */
 export const rolloutWatchKey = (agentId: string): Key => inAgent(agentId, 'ROLLOUT')
 export const watchedAgentIdOf = ({ pk }: Key): string => pk.slice(AGENT_PREFIX.length)

@@ -3,7 +3,7 @@ import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import { type Batch, type CountedBatch, lineExecutionId, sumTotals, waitingIn } from '../../core/batch.ts'
 import { BY_ID, BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
-import { type Execution, type ExecutionSummary, isFinishedIn } from '../../core/execution.ts'
+import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { isUuid } from '../../core/ids.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
@@ -11,7 +11,7 @@ import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { Page } from '../../core/ports/system.ts'
 import { BatchNotFound, TrialNotFound } from '../../core/resource-errors.ts'
-import { parseFinished } from '../executions/list-executions.ts'
+import { isFinishedIn, parseFinished } from '../../core/time-range.ts'
 
 /** `isTrial`: to a trial, of which readers of batches know nothing. */
 export type BatchReference = { access: Access; batchId: string; isTrial?: boolean }

@@ -12,6 +12,7 @@ import { InvalidQueryParameter } from '../../core/request-errors.ts'
 import { ExecutionNotFound } from '../../core/resource-errors.ts'
 import { KEY_FILTER_RULE, parseKeyFilter } from '../../core/search-keys.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
+import { parseFinished, parseTimeRange } from '../../core/time-range.ts'
 
 /** What a request asks for. `from` and `to`: RFC 3339. */
 export type ExecutionQuery = PageQuery & {
@@ -73,7 +74,7 @@ export async function listExecutions(
     tenantId: resolveTenant(access, tenantId) ?? null,
     ...(key !== undefined && { key: toKeyFilter(key) }),
     ...limitToAgents(access, await findAgentId(agents, access, agent)),
-    ...parseRange(from, to),
+    ...parseTimeRange(from, to),
     ...parsePage({ limit, cursor }, BY_ID),
     ...(Object.values(search).some((value) => value !== undefined) && { search }),
   }
@@ -101,28 +102,6 @@ function toKeyFilter(text: string) {
   const filter = parseKeyFilter(text)
   if (!filter) throw new InvalidQueryParameter([{ path: 'key', message: `key ${KEY_FILTER_RULE}.` }])
   return filter
-}
-
-const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
-
-function parseRange(
-  from: string | undefined,
-  to: string | undefined,
-  [first, last]: [string, string] = ['from', 'to'],
-) {
-  const range = { from: toTime(from), to: toTime(to) }
-  if (range.from !== undefined && range.to !== undefined && range.from >= range.to)
-    throw new InvalidQueryParameter([{ path: first, message: `${first} must be before ${last}.` }])
-  return range
-}
-
-/** When executions have to have ended; null if at any time, or not yet. @throws InvalidQueryParameter */
-export function parseFinished({
-  finishedFrom,
-  finishedTo,
-}: Pick<ExecutionQuery, 'finishedFrom' | 'finishedTo'>) {
-  const { from, to } = parseRange(finishedFrom, finishedTo, ['finishedFrom', 'finishedTo'])
-  return from === undefined && to === undefined ? null : { finishedFrom: from, finishedTo: to }
 }
 
 type StepStores = {

@@ -3,7 +3,7 @@ import { toSpending } from '../../core/budget.ts'
 import type { Execution, Usage } from '../../core/execution.ts'
 import type { Model } from '../../core/model.ts'
 import { describeReached, ownerOf, type Spent } from '../../core/usage-limits.ts'
-import { findUsedUp, hasCostLimit, type Limited, limitsOf } from '../../limits/limits.ts'
+import { findUsedUp, hasCostLimit, type Limited, limitsOf, readSpent } from '../../limits/limits.ts'
 import { addTrialSpent, isTrialUsedUp, trialUsedUp, withoutPrice } from '../../limits/trial-limit.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Engine } from '../engine.ts'
@@ -36,7 +36,7 @@ export function openRunLimits(
   /** Best effort: each request and each response repeats it. @param known what was spent; it is read by default */
   async function warn({ subject, limits }: Limited, at: number, known?: Spent): Promise<void> {
     if (!store || !warnAtLimit || limits.warnAt === null) return
-    const spent = known ?? (await store.getSpent({ organizationId, subject, at }).catch(() => null))
+    const spent = known ?? (await readSpent(store, { organizationId, subject, limits, at }).catch(() => null))
     if (spent) await warnAtLimit({ organizationId, subject, limits, spent, at })
   }
   const findLimited = async () => (await limitsOf(store, execution)).filter(hasCostLimit)
@@ -44,8 +44,8 @@ export function openRunLimits(
     async check(model) {
       const at = system.now()
       const checks = (await findLimited()).map(async (limited) => {
-        const { subject } = limited
-        const spent = await store.getSpent({ organizationId, subject, at })
+        const { subject, limits } = limited
+        const spent = await readSpent(store, { organizationId, subject, limits, at })
         // Who spent it may have died before it could warn; no further run may be accepted.
         await warn(limited, at, spent)
         const usedUp = findUsedUp(limited, spent)

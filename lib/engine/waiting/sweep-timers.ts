@@ -129,5 +129,5 @@ async function move(params: Params, timer: QueuedTimer): Promise<boolean> {
     return false
   }
   const until = nextSweep(times, Date.parse(stale.createdAt), now)
-  return (await executions.postpone({ stale, until, now: null })) !== null
+  return (await executions.postpone({ stale, until, now: null, restores: true })) !== null
 }

@@ -46,15 +46,24 @@ describe('16 processes that change an agent at the same time', () => {
       const act = [
         () => run.start({ versionId: draft.id, abort: ABORT }).then(({ rollout }) => rollout),
         () => run.start({ versionId: old.id, percent: 50 }).then(({ rollout }) => rollout),
-        () => promoteVersion({ ...reference, system, versionId: draft.id }).then(() => 'promoted draft'),
-        () => promoteVersion({ ...reference, system, versionId: old.id }).then(() => 'rolled back'),
+        () =>
+          promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: draft.id }).then(
+            () => 'promoted draft',
+          ),
+        () =>
+          promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: old.id }).then(
+            () => 'rolled back',
+          ),
         () =>
           retireVersion({ ...reference, versionId: draft.id }, new Date().toISOString()).then(
             () => 'retired',
           ),
         () => deleteDraft({ ...reference, executions, versionId: draft.id }).then(() => 'deleted'),
         () => run.stop().then(() => 'stopped'),
-        () => promoteVersion({ ...reference, system, versionId: current.id }).then(() => 'promoted current'),
+        () =>
+          promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: current.id }).then(
+            () => 'promoted current',
+          ),
       ]
       const results = await Promise.all(
         Array.from({ length: PROCESSES }, (_, process) => act[process % act.length]?.().catch(refused)),
@@ -103,7 +112,10 @@ describe('16 processes that change an agent at the same time', () => {
         () => run.sweep().then(() => 'swept'),
         // One that loses the race succeeds, too: the rollout that it has read has ended.
         () => endRollout(stopping).then(() => 'stopped'),
-        () => promoteVersion({ ...reference, system, versionId: run.next.id }).then(() => 'promoted'),
+        () =>
+          promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: run.next.id }).then(
+            () => 'promoted',
+          ),
       ]
       const results = await Promise.all(
         Array.from({ length: PROCESSES }, (_, n) => ways[(n + round) % ways.length]?.().catch(refused)),

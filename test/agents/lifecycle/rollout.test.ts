@@ -176,7 +176,12 @@ describe('a rollout', () => {
     const second = await run.start({ percent: 100 })
     expect(second.rollout.startedAt).toBe(first.rollout.startedAt)
     expect(second.rollout.updatedAt).not.toBe(first.rollout.updatedAt)
-    await promoteVersion({ ...run.referenceOn(run.table), system, versionId: run.next.id })
+    await promoteVersion({
+      by: { by: 'author' },
+      ...run.referenceOn(run.table),
+      system,
+      versionId: run.next.id,
+    })
     const back = await run.start({ versionId: run.current.id })
     expect(back.rollout.startedAt).not.toBe(first.rollout.startedAt)
   })
@@ -190,11 +195,11 @@ describe('a rollout', () => {
       code: 'VersionNotRetirable',
       message: expect.stringContaining('End the rollout'),
     })
-    await promoteVersion({ ...reference, system, versionId: run.next.id })
+    await promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: run.next.id })
     expect((await run.agent()).rollout).toBeNull()
     await run.start({ versionId: run.current.id })
     // That of the current version: nothing changes.
-    await promoteVersion({ ...reference, system, versionId: run.next.id })
+    await promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: run.next.id })
     expect((await run.agent()).rollout).not.toBeNull()
     const { organizationId, createdBy, inputSchema: input, outputSchema: output } = run.current
     const document = { ...run.current, title: 'Third', input, output, tools: [] }
@@ -224,7 +229,7 @@ describe('a rollout', () => {
     expect((await run.agent()).rollout).toBeNull()
     await run.start()
     await endAfter(async () => {
-      await promoteVersion({ ...reference, system, versionId: run.next.id })
+      await promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: run.next.id })
       await run.start({ versionId: run.current.id })
     })
     expect((await run.agent()).rollout?.versionId).toBe(run.current.id)
@@ -275,7 +280,7 @@ describe('a draft that was to be released', () => {
   const release = (run: RolloutRun, how: keyof typeof released, table = run.table) =>
     how === 'rollout'
       ? run.start({}, table)
-      : promoteVersion({ ...run.referenceOn(table), system, versionId: run.next.id })
+      : promoteVersion({ by: { by: 'author' }, ...run.referenceOn(table), system, versionId: run.next.id })
   const draftOf = async (run: RolloutRun) => {
     const { organizationId, agentId } = run.current
     const store = agentStore(run.table)

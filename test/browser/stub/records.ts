@@ -70,6 +70,7 @@ export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionR
   ...{
     message: null,
     createdBy: idOf(5),
+    ...{ number: 3, promotedAt: null, promotedBy: null },
     createdAt: timeOf(0),
     retiredAt: null,
     model: 'openai/gpt-5-mini',
@@ -200,6 +201,7 @@ export const aLimitsRecord = (tenantId: string, overrides: Partial<UsageLimits> 
   tenantId,
   ...{ maxOpenExecutions: 10, maxRunsPerMinute: 60, maxCostUsd: { day: 5, month: 100 }, warnAt: 0.8 },
   ...{ queueWhenFull: true, updatedAt: '2026-11-25T09:00:00.000Z' },
+  costCountedFrom: '2026-11-01T00:00:00.000Z',
   ...overrides,
 })
 

@@ -161,7 +161,12 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
       await publish('Deleted', true),
     ]
     expect([first, draft, deleted].map(({ isNew }) => isNew)).toEqual([true, true, true])
-    const promoted = await promoteVersion({ ...reference, system, versionId: draft.version.id })
+    const promoted = await promoteVersion({
+      by: { by: 'author' },
+      ...reference,
+      system,
+      versionId: draft.version.id,
+    })
     expect([promoted.current?.id, promoted.draftVersionId]).toEqual([draft.version.id, deleted.version.id])
     await deleteDraft({ ...reference, executions: store, versionId: deleted.version.id })
     const archived = await archiveAgent(reference, AT)

@@ -87,7 +87,7 @@ describe.each(EMULATORS)('keys of executions on %s', async (emulator) => {
       expect(items).toHaveLength(requests)
       if (requests === 0) continue
       const stale = { ...execution, openUntil: execution.openUntil as number }
-      await postpone({ stale, until: stale.openUntil + 1, now: stale.openUntil })
+      await postpone({ stale, until: stale.openUntil + 1, now: stale.openUntil, restores: true })
       expect(await idsOf(organizationId, { key: filter('died-1') })).toEqual([execution.id])
     }
   })

@@ -41,7 +41,8 @@ describe.concurrent('POST /v1/agents', () => {
     expect(await publish(again)).toMatchObject({ status: 200, json: first })
     const draft = await org.publishSaying('same', 'B', { draft: true })
     expect(await org.publishSaying('same', 'B', { draft: true })).toEqual(draft)
-    const published = { ...draft, status: 'PUBLISHED', message: 'Done.' }
+    const promoted = { promotedAt: expect.any(String), promotedBy: draft.createdBy, promotedByName: 'test' }
+    const published = { ...draft, status: 'PUBLISHED', message: 'Done.', ...promoted }
     expect(await org.publishSaying('same', 'B', { message: 'Done.' })).toEqual(published)
     expect(await org.versions('same')).toEqual([published, first])
   })

@@ -107,7 +107,8 @@ describe('promote', () => {
       })
       expect(await org.agent('tested')).toEqual(json)
       expect(await say('tested')).toBe('B')
-      expect(await org.versions('tested')).toEqual([{ ...draft, status: 'PUBLISHED' }, first])
+      const promoted = { promotedAt: json.updatedAt, promotedBy: draft.createdBy, promotedByName: 'test' }
+      expect(await org.versions('tested')).toEqual([{ ...draft, status: 'PUBLISHED', ...promoted }, first])
     })
   })
 

@@ -80,7 +80,14 @@ export function declaringAgent(table: Table) {
       return version.id
     },
     promote: (versionId: string, on = table) =>
-      promoteVersion({ store: agentStore(on), system: clock, organizationId, idOrSlug: SLUG, versionId }),
+      promoteVersion({
+        by: { by: 'author' },
+        store: agentStore(on),
+        system: clock,
+        organizationId,
+        idOrSlug: SLUG,
+        versionId,
+      }),
     sync: (on: ReturnType<typeof storesOn> = stores) => syncAgent(on, { organizationId, agentId: id }),
     /** What the timers list of it. */
     timers: async () => {
