@@ -73,7 +73,11 @@ export function replaySources(
     if (!isSame) onMiss(message)
     const { output = null, error = null } = (isSame && journal?.remote) || {}
     const missed = isSame ? null : { code: 'AgentFailed', message }
-    return { original: { ...execution, output, error: error ?? missed }, steps: [], ofCase: { replay, served: {} } }
+    return {
+      original: { ...execution, output, error: error ?? missed },
+      steps: [],
+      ofCase: { replay, served: {} },
+    }
   }
 
   return {

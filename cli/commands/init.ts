@@ -18,7 +18,7 @@ export function addInitCommand(program: CliCommand): void {
     .argument('[slug]', 'lowercase words joined by hyphens', parseSlug)
     .option('--code', 'an agent that runs code in TypeScript (default)')
     .addOption(new Option('--model', 'an agent that instructs a model').conflicts('code'))
-      .addOption(new Option('--remote', 'an agent at a URL, in any language').conflicts(['code', 'model']))
+    .addOption(new Option('--remote', 'an agent at a URL, in any language').conflicts(['code', 'model']))
     .option('--folder <path>', 'where to create it; default: agents/<slug>')
     .option('--cdk', 'the CDK app that deploys the service, to change it, in place of an agent')
     .examples('init count-words', 'init detect-language --model', 'init refund --remote', 'init --cdk')

@@ -96,8 +96,8 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
       </div>
       {isCode && (
         <p class="muted">
-          {version?.remote ? 'A remote agent' : 'A code agent'}: there is no model to choose, and no limit of tokens or
-          cost.
+          {version?.remote ? 'A remote agent' : 'A code agent'}: there is no model to choose, and no limit of
+          tokens or cost.
         </p>
       )}
     </>

@@ -37,7 +37,9 @@ describe('runs of a remote agent that drops, delays, cuts and answers 503', () =
         // The answer may be lost, too.
         return fault < 0.64 ? answer(response, {}, 202) : response.destroy()
       }
-      return fault < 0.85 ? answer(response, output) : stream(response, { step: { name: 'worked' } }, { output })
+      return fault < 0.85
+        ? answer(response, output)
+        : stream(response, { step: { name: 'worked' } }, { output })
     })
     for (let n = 0; n < RUNS; n++) {
       const run = await aRemoteRun(remote)
