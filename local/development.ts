@@ -6,8 +6,8 @@ import { newToken, verifyToken } from '../lib/access/tokens.ts'
 import { type Actor, type AuditSource, toShown } from '../lib/core/audit.ts'
 import { DEFAULT_WEBHOOK } from '../lib/core/notification.ts'
 import type { OrganizationStore, TokenStore } from '../lib/core/ports/access.ts'
-import { ensureSigningSecret } from '../lib/tools/egress/sign-webhook.ts'
 import { system } from '../lib/system.ts'
+import { ensureSigningSecret } from '../lib/tools/egress/sign-webhook.ts'
 import { DEV_TOKEN_FILE, WEBHOOK_SECRET_FILE } from './data-folder.ts'
 
 /** The organization of local use. Its id is constant, so that every start finds it. */

@@ -51,17 +51,21 @@ function findUnset(folder: string, { document, text }: LoadedAgent, environment:
     const file = toFile(join(folder, DOCUMENT_FILE))
     return { file, line: Math.max(index, 0) + 1, column: 1, field, message }
   }
-  const references = document.tools.flatMap((tool) =>
-    getSecretNames(JSON.stringify(tool)).map((secret) => ({ tool, secret })),
+  const holders = [
+    ...document.tools.map((tool) => ({ field: `tools.${tool.name}`, holder: tool })),
+    { field: 'remote', holder: document.remote ?? {} },
+  ]
+  const references = holders.flatMap(({ field, holder }) =>
+    getSecretNames(JSON.stringify(holder)).map((secret) => ({ field, secret })),
   )
   const secrets = Map.groupBy(references, ({ secret }) => secret)
-  const modelProblem = document.code ? null : findUnusable(document.model, environment)
+  const modelProblem = document.code || document.remote ? null : findUnusable(document.model, environment)
   return [
     ...[...secrets]
       .filter(([secret]) => !environment[secret])
       .map(([secret, [first]]) => {
         const message = `the secret ${secret} is not set in this environment`
-        return warn(new RegExp(`secret:${secret}\\b`), `tools.${first?.tool.name}`, message)
+        return warn(new RegExp(`secret:${secret}\\b`), first?.field ?? '', message)
       }),
     ...document.env
       .filter((name) => !environment[name])

@@ -55,6 +55,7 @@ async function journalOf(params: Params, execution: Execution): Promise<Recorded
   const version = await stores.agents.getVersion({ organizationId, agentId, id: versionId })
   if (!version) throw new NotRecorded(`the version ${versionId} was deleted`)
   if (version.code) return null
+  if (version.remote) return remoteJournalOf(execution, mask)
   const stored = (await stores.steps.read({ executionId: cachedExecutionId ?? id })) as RecordedModelStep[]
   if (stored.length < execution.steps) throw new NotRecorded('some of its steps were deleted')
   if (execution.error && !errors && !isDecidedBySteps(execution.error, stored.length))
@@ -88,6 +89,18 @@ async function journalOf(params: Params, execution: Execution): Promise<Recorded
   }
   return journal
 }
+
+/** @throws NotRecorded if the agent gave no answer */
+function remoteJournalOf({ input, output, error }: Execution, mask: Mask): RecordedJournal {
+  if (error && !ANSWERS.includes(error.code))
+    throw new NotRecorded(`it ended with ${error.code}, which is no answer of the remote agent`)
+  const { code = '', message = '' } = error ?? {}
+  const remote = { input: hash(mask(input)), output: mask(output), error: error && mask({ code, message }) }
+  return { tools: hash([]), remote, steps: [] }
+}
+
+/** Codes of errors that follow from what a remote agent answered. */
+const ANSWERS = ['AgentFailed', 'OutputSchemaMismatch', 'OutputTooLarge']
 
 type Made = { version: Version; organizationId: string; call: StepCall; results: RecordedStep['results'] }
 

@@ -25,12 +25,14 @@ export type JournalStep = Pick<
 > &
   Pick<ModelStep, 'clearedResults' | 'isPaused'> & { calls: JournalCall[] }
 
-/** The journal of a model agent, with those of the agents that it called. */
+/** The journal of a model agent, or the answer of a remote agent, with those of the agents that it called. */
 export type RecordedJournal = {
   /** A hash of the tools of the document. */
   tools: string
   /** The declarations of its MCP tools. */
   declarations?: ServedDeclarations
+  /** What a remote agent answered, and a hash of the input that it got. It has no steps then. */
+  remote?: { input: string; output: JsonObject | null; error: { code: string; message: string } | null }
   steps: JournalStep[]
 }
 

@@ -67,11 +67,25 @@ export function replaySources(
     throw new ModelError(message, { isTransient: false })
   }
 
+  function remoteRecordingOf(execution: Execution, journal: RecordedJournal | null) {
+    const isSame = journal?.remote?.input === hash(execution.input)
+    const message = `No recording for this input of the remote agent. ${RECORD}`
+    if (!isSame) onMiss(message)
+    const { output = null, error = null } = (isSame && journal?.remote) || {}
+    const missed = isSame ? null : { code: 'AgentFailed', message }
+    return {
+      original: { ...execution, output, error: error ?? missed },
+      steps: [],
+      ofCase: { replay, served: {} },
+    }
+  }
+
   return {
     recordingOf(execution, version) {
       if (version.code) return null
       const journal = journalOf(execution)
       opened.set(execution.id, { execution, journal })
+      if (version.remote) return remoteRecordingOf(execution, journal)
       const hasSameTools = journal?.tools === hash(version.tools)
       const steps = journal?.steps.map((step, index) => toRecordedStep(numbered(step, index), hasSameTools))
       const served = (hasSameTools && journal.declarations) || {}

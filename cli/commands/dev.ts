@@ -20,6 +20,7 @@ import { openTools } from '../../lib/tools/open-tools.ts'
 import { applyModelSettings, dataFolder, readState } from '../../local/data-folder.ts'
 import { ensureDevelopmentSecret } from '../../local/development.ts'
 import { loadAgent } from '../../local/load-agent.ts'
+import { readServiceUrl } from '../../local/running-services.ts'
 import { askUser, tellUser } from '../ask-user.ts'
 import type { CliCommand } from '../command.ts'
 import { type TableConnection, withOrganization } from '../connect.ts'
@@ -163,7 +164,7 @@ async function runSelected(
       version,
       testCase,
       model: options.model ?? null,
-      environment: process.env,
+      environment: { ...(await callbackUrlOf(options)), ...process.env },
       sources: { openTools: openPrintingTools },
       onLog: (text) => void process.stderr.write(text),
       onStep: (execution, step) => print(formatStep(execution, step)),
@@ -177,6 +178,12 @@ async function runSelected(
     signal.removeEventListener('abort', cancel)
     removeCleanup()
   }
+}
+
+/** The running service receives callbacks of remote agents. */
+const callbackUrlOf = async ({ stack }: Options): Promise<{ PUBLIC_URL?: string }> => {
+  const url = stack ? '' : await readServiceUrl(dataFolder())
+  return url ? { PUBLIC_URL: url } : {}
 }
 
 const openPrintingTools: typeof openTools = async (...params) => {

@@ -9,7 +9,7 @@ import { UserError } from '../errors.ts'
 import { formatCommand, shellQuote } from '../format.ts'
 import { CDK_APP } from './deploy.ts'
 
-type Options = { model?: true; code?: true; cdk?: true; folder?: string }
+type Options = { model?: true; remote?: true; code?: true; cdk?: true; folder?: string }
 
 export function addInitCommand(program: CliCommand): void {
   program
@@ -18,14 +18,15 @@ export function addInitCommand(program: CliCommand): void {
     .argument('[slug]', 'lowercase words joined by hyphens', parseSlug)
     .option('--code', 'an agent that runs code in TypeScript (default)')
     .addOption(new Option('--model', 'an agent that instructs a model').conflicts('code'))
+    .addOption(new Option('--remote', 'an agent at a URL, in any language').conflicts(['code', 'model']))
     .option('--folder <path>', 'where to create it; default: agents/<slug>')
     .option('--cdk', 'the CDK app that deploys the service, to change it, in place of an agent')
-    .examples('init count-words', 'init detect-language --model', 'init --cdk')
+    .examples('init count-words', 'init detect-language --model', 'init refund --remote', 'init --cdk')
     .run<Options>(async (options, [slug = '']) => {
       if (options.cdk) return copyCdkApp(slug)
       if (slug === '') throw new UserError('Say how the agent is called: init <slug>.')
       const folder = options.folder ?? join('agents', slug)
-      const kind = options.model ? 'model' : 'code'
+      const kind = options.model ? 'model' : options.remote ? 'remote' : 'code'
       const files = newAgentFiles(slug, kind)
       await writeFiles(folder, files)
       return { json: { slug, folder, files: Object.keys(files) }, text: describe(folder, kind, files) }

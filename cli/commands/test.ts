@@ -136,8 +136,9 @@ export async function withWorkbench<T>(
 }
 
 function assertUsable(model: string, { document }: LoadedAgent, mode: Mode): void {
-  if (document.code)
-    throw new UserError(`The agent ${document.slug} is a code agent; it does not accept a model.`)
+  const kind = document.remote ? 'remote' : 'code'
+  if (document.code || document.remote)
+    throw new UserError(`The agent ${document.slug} is a ${kind} agent; it does not accept a model.`)
   const problem = mode === 'replay' ? null : findModelProblem(model, process.env)
   if (problem !== null) throw new UserError(problem)
 }

@@ -60,7 +60,7 @@ function lastTimeOf(journal: RecordedStep[]): string | null {
 }
 
 const countCalls = (version: Version | null, journal: RecordedStep[]): number | null =>
-  version?.code
+  version?.code || version?.remote
     ? null
     : journal
         .flatMap(({ step }) => (step.kind === 'MODEL' ? step.calls : []))

@@ -96,7 +96,10 @@ export function OptionsForm({ agent, versions, version, options, problems, onCha
         />
       </div>
       {isCode && (
-        <p class="muted">A code agent: there is no model to choose, and no limit of tokens or cost.</p>
+        <p class="muted">
+          {version?.remote ? 'A remote agent' : 'A code agent'}: there is no model to choose, and no limit of
+          tokens or cost.
+        </p>
       )}
     </>
   )

@@ -48,9 +48,9 @@ const OF_MODELS = [
   'maxCostUsd',
 ] as const
 
-/** Whether a version is one of a code agent. */
-export const isCodeVersion = (version: Pick<VersionRecord, 'codeHash'> | undefined): boolean =>
-  version !== undefined && version.codeHash !== null
+/** Whether a version is one of a code agent, or of a remote one: without a model of the service. */
+export const isCodeVersion = (version: Pick<VersionRecord, 'codeHash' | 'remote'> | undefined): boolean =>
+  version !== undefined && (version.codeHash !== null || version.remote !== undefined)
 
 /** Whether a run rejects input that does not match the schema. */
 export const isStrict = (

@@ -90,7 +90,7 @@ const Version = ({ agent, version }: Loaded) => (
       <Paragraph class="long-text" text={version.message} />
     </FactsCard>
     <div class="grid">
-      <Card title={version.code ? 'Code agent' : 'Model'}>
+      <Card title={version.remote ? 'Remote agent' : version.code ? 'Code agent' : 'Model'}>
         <Facts facts={modelSettingsOf(version)} />
       </Card>
       <Card title="Limits">

@@ -37,9 +37,18 @@ export function limitsOf({ execution }: Pick<Version, 'execution'>): Settings {
   }
 }
 
-/** The model and how it is used; nothing for a code agent without one. */
+/** The model and how it is used, or where a remote agent runs; the variables of a code agent. */
 export function modelSettingsOf(version: Version): Settings {
   const { model, fallbacks, modelSettings, context, execution, learning } = version
+  if (version.remote) {
+    const { url = null, lambda, timeoutSeconds, readOnly } = version.remote
+    return {
+      URL: url,
+      'Lambda function': lambda?.function ?? null,
+      Timeout: `${timeoutSeconds} s`,
+      'In trials': readOnly ? 'called' : 'answered from the recording',
+    }
+  }
   if (version.code) return { 'Environment variables': version.env.join(', ') || 'none' }
   return {
     Model: model ?? 'the default of the service',

@@ -39,7 +39,11 @@ export function agentsOpenApi(agents: DescribedAgent[], title: string): JsonObje
       requestBody: { required: true, content: { 'application/json': { schema: input } } },
       responses: {
         ...responses,
-        200: { ...responses[200], description: 'The output', content: { 'application/json': { schema: output } } },
+        200: {
+          ...responses[200],
+          description: 'The output',
+          content: { 'application/json': { schema: output } },
+        },
       },
     }
     return [`/v1/agents/${slug}/executions`, { post: operation }] as const

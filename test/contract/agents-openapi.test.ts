@@ -39,7 +39,9 @@ describe('agentsOpenApi', () => {
         content: { 'application/json': { schema: { $ref: '#/components/schemas/RefundOrderInput' } } },
       },
       responses: {
-        200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/RefundOrderOutput' } } } },
+        200: {
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/RefundOrderOutput' } } },
+        },
         202: {},
         404: { content: { 'application/problem+json': {} } },
       },

@@ -204,7 +204,9 @@ async function noteRedelivery(
 
 /** What answers or does not: URLs that are given with requests have nothing in common but their name. */
 function receiverOf({ id, url }: Destination, { organizationId }: SubjectEvent): string {
-  return [DEFAULT_WEBHOOK, REMOTE_AGENT].includes(id) && url !== null ? `${organizationId} ${new URL(url).origin}` : id
+  return [DEFAULT_WEBHOOK, REMOTE_AGENT].includes(id) && url !== null
+    ? `${organizationId} ${new URL(url).origin}`
+    : id
 }
 
 const unsent = (error: string): DeliveryResult => ({ ok: false, responseStatus: null, error, isGone: false })

@@ -1,12 +1,18 @@
-import { DEFAULT_WEBHOOK, type DeliveryResult, eventIdOf, type SentEvent, REMOTE_AGENT } from '../../core/notification.ts'
+import {
+  DEFAULT_WEBHOOK,
+  type DeliveryResult,
+  eventIdOf,
+  REMOTE_AGENT,
+  type SentEvent,
+} from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { Environment } from '../../environment.ts'
 import { privateHosts } from '../../tools/egress/private-hosts.ts'
+import { cacheSecrets } from '../../tools/egress/sign-webhook.ts'
 import type { Destination } from './destinations.ts'
 import { sendToEventBus } from './event-bus.ts'
 import { sendWebhook } from './send-webhook.ts'
-import { cacheSecrets } from '../../tools/egress/sign-webhook.ts'
 
 /** For one attempt. A receiver is not faster because retries are. */
 const TIMEOUT_MS = 20_000

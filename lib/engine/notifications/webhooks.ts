@@ -17,8 +17,8 @@ import { Forbidden, InputSchemaMismatch } from '../../core/request-errors.ts'
 import { WebhookNotFound } from '../../core/resource-errors.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
 import { privateHosts } from '../../tools/egress/private-hosts.ts'
-import { forgetWebhooks } from './destinations.ts'
 import { newSecret } from '../../tools/egress/sign-webhook.ts'
+import { forgetWebhooks } from './destinations.ts'
 
 export type WebhookStores = {
   webhooks: WebhookStore

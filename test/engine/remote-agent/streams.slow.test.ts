@@ -62,7 +62,9 @@ describe('the stream of a remote agent', () => {
   it('is repeated after a cut without counting twice what is the same', async () => {
     const lines = [{ step: { name: 'a' } }, { usage: USAGE }]
     const remote = await aRemote((response, _, number) =>
-      number === 1 ? stream(response, ...lines, { delta: 'lost' }) : stream(response, ...lines, { step: { name: 'b' } }, OUTPUT),
+      number === 1
+        ? stream(response, ...lines, { delta: 'lost' })
+        : stream(response, ...lines, { step: { name: 'b' } }, OUTPUT),
     )
     const run = await aRemoteRun(remote)
     await run.process()
@@ -115,11 +117,26 @@ describe('the stream of a remote agent', () => {
   it.each([
     ['a line that is no JSON', (r: ServerResponse) => stream(r, 'junk', OUTPUT), 'AgentFailed', 'Line 1'],
     ['a line that is no object', (r: ServerResponse) => stream(r, {}, '[1]'), 'AgentFailed', 'Line 2'],
-    ['a usage that is none', (r: ServerResponse) => stream(r, { usage: { inputTokens: -1 } }), 'AgentFailed', 'usage.inputTokens'],
+    [
+      'a usage that is none',
+      (r: ServerResponse) => stream(r, { usage: { inputTokens: -1 } }),
+      'AgentFailed',
+      'usage.inputTokens',
+    ],
     ['a delta that is no text', (r: ServerResponse) => stream(r, { delta: 1 }), 'AgentFailed', 'delta'],
-    ['an output that does not match', (r: ServerResponse) => stream(r, { output: {} }), 'OutputSchemaMismatch', ''],
+    [
+      'an output that does not match',
+      (r: ServerResponse) => stream(r, { output: {} }),
+      'OutputSchemaMismatch',
+      '',
+    ],
     ['500 MB', flood, 'OutputTooLarge', 'more than 60000000 bytes'],
-    ['one line without end', (r: ServerResponse) => stream(r, 'x'.repeat(7_000_000)), 'OutputTooLarge', 'Line 1'],
+    [
+      'one line without end',
+      (r: ServerResponse) => stream(r, 'x'.repeat(7_000_000)),
+      'OutputTooLarge',
+      'Line 1',
+    ],
   ])('ends the run with a reason for %s', async (_, behave, code, message) => {
     const remote = await aRemote(behave)
     const run = await aRemoteRun(remote, { remote: { timeoutSeconds: 60 } })
@@ -133,7 +150,10 @@ describe('the stream of a remote agent', () => {
     ['sends a byte at a time', write('x', 100)],
   ])('that %s is cut after the timeout, and nothing is held', async (_, behave) => {
     const remote = await aRemote(behave)
-    const run = await aRemoteRun(remote, { remote: { timeoutSeconds: 1 }, agent: { execution: { useCache: false, cacheTtlSeconds: null, timeoutSeconds: 3 } } })
+    const run = await aRemoteRun(remote, {
+      remote: { timeoutSeconds: 1 },
+      agent: { execution: { useCache: false, cacheTtlSeconds: null, timeoutSeconds: 3 } },
+    })
     await run.process()
     const { error, lastError } = await run.stored()
     expect(error ?? lastError).toMatchObject({
@@ -144,9 +164,19 @@ describe('the stream of a remote agent', () => {
 
   it('masks secrets that are split over deltas, steps and logs', async () => {
     const remote = await aRemote((response) =>
-      stream(response, { step: { name: 'top-secret-1' } }, { log: 'top-secret-1' }, { delta: 'top-se' }, { delta: 'cret-1' }, OUTPUT),
+      stream(
+        response,
+        { step: { name: 'top-secret-1' } },
+        { log: 'top-secret-1' },
+        { delta: 'top-se' },
+        { delta: 'cret-1' },
+        OUTPUT,
+      ),
     )
-    const options = { remote: { headers: { 'X-Key': `\${secret:KEY}` } }, environment: { KEY: 'top-secret-1' } }
+    const options = {
+      remote: { headers: { 'X-Key': `\${secret:KEY}` } },
+      environment: { KEY: 'top-secret-1' },
+    }
     const run = await aRemoteRun(remote, options)
     await run.process()
     expect(JSON.stringify([await run.stored(), await run.steps()])).not.toContain('top-se')
