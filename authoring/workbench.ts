@@ -7,7 +7,8 @@ import { openStores, type Stores } from '../lib/dynamodb/open-stores.ts'
 import { openTable } from '../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
 import { system } from '../lib/system.ts'
-import { DEVELOPMENT_ORGANIZATION, operatorId } from '../local/development.ts'
+import { dataFolder } from '../local/data-folder.ts'
+import { DEVELOPMENT_ORGANIZATION, ensureDevelopmentSecret, operatorId } from '../local/development.ts'
 import { LOCAL_TABLE, provisionTable } from '../local/emulators/provision.ts'
 import { startEmbeddedDynamoDB } from '../local/emulators/start-emulators.ts'
 
@@ -36,6 +37,7 @@ export async function openWorkbench(folder: string, agent: LoadedAgent): Promise
   try {
     await provisionTable(endpoint, LOCAL_TABLE)
     const stores = openStores(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint }))
+    await ensureDevelopmentSecret(stores.webhooks, dataFolder())
     return { stores, version: await publishWithCallees(stores, folder, agent), close: stop }
   } catch (error) {
     await stop()

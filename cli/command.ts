@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import type { Client } from '../clients/typescript/src/index.ts'
 import type { AgentRecord } from '../lib/contract/records/agent.ts'
+import { LOOPBACK_ORGANIZATION } from '../lib/environment.ts'
+import { DEVELOPMENT_ORGANIZATION } from '../local/development.ts'
 import { type Connection, withConnection } from './connect.ts'
 import { explainFor, findAgent } from './explain-errors.ts'
 import { formatCommand } from './format.ts'
@@ -40,6 +42,8 @@ export class CliCommand extends Command {
   run<Options = object>(work: (options: Options & SharedOptions, args: string[]) => Promise<Result>): this {
     return this.action(async () => {
       const options = this.optsWithGlobals<Options & SharedOptions>()
+      // Remote agents of this machine, as with `npm start`.
+      if (!options.stack) process.env[LOOPBACK_ORGANIZATION] ??= DEVELOPMENT_ORGANIZATION.id
       const { json, text, note, hasFailed } = await work(options, this.processedArgs as string[])
       if (note) await write(process.stderr, `${note}\n`)
       await write(process.stdout, options.json ? toJsonText(json) : text && `${text}\n`)

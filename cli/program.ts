@@ -109,6 +109,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   tokens: async () => (await import('./commands/tokens.ts')).addTokensCommand,
   audit: async () => (await import('./commands/audit.ts')).addAuditCommand,
   orgs: async () => (await import('./commands/orgs.ts')).addOrgsCommand,
+  executions: async () => (await import('./commands/executions.ts')).addExecutionsCommand,
   open: async () => (await import('./commands/open.ts')).addOpenCommand,
   deploy: async () => (await import('./commands/deploy.ts')).addDeployCommand,
   table: async () => (await import('./commands/table.ts')).addTableCommand,

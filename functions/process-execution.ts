@@ -10,6 +10,7 @@ import type { ScheduleEngine } from '../lib/engine/schedules/fire.ts'
 import { openWaitLimits } from '../lib/engine/waiting/suspend.ts'
 import { processMessage } from '../lib/engine/worker/process-message.ts'
 import { SHARED_WORKER } from '../lib/environment.ts'
+import { shareOfQueue } from '../lib/limits/queue-share.ts'
 import { describeCause, logger } from '../lib/logger.ts'
 import { openDeliveryQueue } from '../lib/sqs/delivery-queue.ts'
 import { processRecords } from '../lib/sqs/process-records.ts'
@@ -26,6 +27,7 @@ const { engine, feed } = withNextLines({
   times,
   ...openWaitLimits({ ...stores, system }),
 })
+const inShare = shareOfQueue({ rates: stores.rates, name: 'runners' })
 let scheduleEngine: ScheduleEngine | undefined
 const hasSharedProcess = process.env[SHARED_WORKER] === 'on'
 
@@ -61,7 +63,10 @@ export function handler(
     if (typeof result === 'string') return
     return later(result.retryInMs)
   }
-  const responding = processRecords(event, processRecord, (record) => queue.received(record).delete())
+  const responding = inShare(
+    () => processRecords(event, processRecord, (record) => queue.received(record).delete()),
+    (delayMs) => processRecords(event, (record) => queue.sendAgain(record, delayMs)),
+  )
   return responding.finally(() => deadline?.clear())
 }
 

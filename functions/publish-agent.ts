@@ -1,6 +1,7 @@
 import { toPublished } from '../lib/access/audit-log.ts'
 import { mayUseAgent } from '../lib/access/permissions.ts'
 import { assertHostsAllowed } from '../lib/agents/lifecycle/assert-hosts-allowed.ts'
+import { assertSigned } from '../lib/agents/lifecycle/assert-signed.ts'
 import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import { publishBody } from '../lib/contract/bodies/agents.ts'
@@ -15,7 +16,7 @@ import { checkMembers } from '../lib/http/json-body.ts'
 import { findSchemaWarnings } from '../lib/schema/openapi.ts'
 import { system } from '../lib/system.ts'
 
-const { agents, limits, rates, audit: auditLog } = openStores()
+const { agents, limits, rates, webhooks, audit: auditLog } = openStores()
 const audit = auditRequests(auditLog)
 
 async function publish({ access, organizationId, body, basePath, note, event }: Request<'publish-agent'>) {
@@ -34,6 +35,7 @@ async function publish({ access, organizationId, body, basePath, note, event }: 
     throw new Forbidden('The token is limited to other agents than the one of the document.')
   if (!isOperator) await assertHostsAllowed(agents, organizationId, agent)
   await assertLoads(agent)
+  await assertSigned(webhooks, organizationId, agent)
   const params = { organizationId, createdBy: access.tokenId, agent, draft, message: message ?? undefined }
   const { version, isNew } = await publishAgent({ store: agents, system, ...params })
   note(toPublished({ version, isNew }))

@@ -13,6 +13,8 @@ const MODE = 0o700
 /** In the data folder: the token that `npm start` has created, and the address at which it listens while it runs. */
 export const DEV_TOKEN_FILE = 'dev-token'
 export const SERVICE_URL_FILE = 'service-url'
+/** The secret that signs requests to remote agents. */
+export const WEBHOOK_SECRET_FILE = 'webhook-secret'
 
 /** One of these is in every data folder. */
 const OWN_FILES = ['compile-cache', 'dynalite', 'dynoxide.sqlite']

@@ -1,12 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { v5 } from 'uuid'
 import { newToken, verifyToken } from '../lib/access/tokens.ts'
 import { type Actor, type AuditSource, toShown } from '../lib/core/audit.ts'
+import { DEFAULT_WEBHOOK } from '../lib/core/notification.ts'
 import type { OrganizationStore, TokenStore } from '../lib/core/ports/access.ts'
+import { ensureSigningSecret } from '../lib/tools/egress/sign-webhook.ts'
 import { system } from '../lib/system.ts'
-import { DEV_TOKEN_FILE } from './data-folder.ts'
+import { DEV_TOKEN_FILE, WEBHOOK_SECRET_FILE } from './data-folder.ts'
 
 /** The organization of local use. Its id is constant, so that every start finds it. */
 export const DEVELOPMENT_ORGANIZATION = { id: '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48', name: 'Development' }
@@ -38,6 +40,28 @@ export function localUser(): { actor: Actor; source: AuditSource } {
 export async function ensureDevelopmentOrganization(organizations: OrganizationStore): Promise<void> {
   const createdAt = new Date(system.now()).toISOString()
   await organizations.create({ organization: { ...DEVELOPMENT_ORGANIZATION, createdAt } })
+}
+
+/** The webhook store of an organization that signs requests to remote agents. */
+type Signing = Parameters<typeof ensureSigningSecret>[0]
+
+/**
+ * Gives an organization of this machine its default webhook secret, and keeps it in the data folder, readable by its
+ * owner only, so that a remote agent can verify requests.
+ */
+export async function ensureDevelopmentSecret(
+  webhooks: Signing,
+  folder: string,
+  organizationId: string = DEVELOPMENT_ORGANIZATION.id,
+): Promise<void> {
+  const file = join(folder, WEBHOOK_SECRET_FILE)
+  const kept = (await readFile(file, 'utf8').catch(() => '')).trim()
+  const given = kept === '' ? {} : { secret: kept }
+  await ensureSigningSecret(webhooks, { organizationId, now: system.now(), ...given })
+  const [current] = await webhooks.getSecrets({ organizationId, id: DEFAULT_WEBHOOK })
+  if (!current || current.secret === kept) return
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writeFile(file, `${current.secret}\n`, { mode: 0o600 })
 }
 
 /**

@@ -24,6 +24,7 @@ import { createDataFolder, dataFolder, saveModelSettings } from './data-folder.t
 import {
   DEVELOPMENT_ORGANIZATION,
   ensureDevelopmentOrganization,
+  ensureDevelopmentSecret,
   ensureDevelopmentToken,
 } from './development.ts'
 import { openDatabase } from './emulators/open-database.ts'
@@ -93,12 +94,13 @@ export async function runService(environment: Environment, print: (line: string)
     const unsubscribe = onDeliveryEnqueued(runner.startDeliveries)
     cleanups.push(runner.stop, async () => unsubscribe())
 
-    const { agents, audit, executions, organizations, timers, tokens } = openStores()
+    const { agents, audit, executions, organizations, timers, tokens, webhooks } = openStores()
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await createDataFolder(folder)
     await saveModelSettings(folder, environment)
     const token = await ensureDevelopmentToken(tokens, folder, devToken)
+    await ensureDevelopmentSecret(webhooks, folder)
     const published = await publishFolder(
       { agents, audit },
       AGENTS,

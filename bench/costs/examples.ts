@@ -6,7 +6,7 @@ import { ALONE, type Kind, type Load, readUsage, UNDER_LOAD, unitsOf, usageOf } 
 
 /** US dollars per month of what a stack with the default settings costs without load. */
 const FIXED = {
-  '29 custom metrics': 8.7,
+  '30 custom metrics': 9,
   'sweeper: 43,200 invocations, 232 queries each': 1.03,
   'polling of four empty queues: 2.6 million requests': 1.04,
 }

@@ -32,7 +32,7 @@ export async function runRows([first, ...others]: readonly [number, ...number[]]
 /** Capacity units of a run, by size of its input and of its output. */
 export function unitRows(sizes: readonly number[]): Promise<Row[]> {
   return Promise.all(
-    (['sync', 'cached', 'async', 'sleeping', 'async model'] as const).map(async (kind) => {
+    (['sync', 'sync with a key', 'cached', 'async', 'sleeping', 'async model'] as const).map(async (kind) => {
       const units = await Promise.all(sizes.map((bytes) => unitsOf(kind, bytes)))
       return {
         'units of a run': kind,

@@ -25,7 +25,7 @@ const COMPRESSED_FROM_BYTES = 1_024
 const RUNS = 160
 
 /** How a run is called and executed. */
-export type Kind = 'sync' | 'cached' | 'async' | 'sleeping' | 'sync model' | 'async model'
+export type Kind = 'sync' | 'sync with a key' | 'cached' | 'async' | 'sleeping' | 'sync model' | 'async model'
 
 /** `runsPerInvocation`: of model runs of the queue. `tracedShare`: of requests. */
 export type Load = { runsPerInvocation: number; tracedShare: number }
@@ -54,7 +54,7 @@ type Invocation = {
 /** What a run of this kind uses, with one read of the result of an asynchronous one. */
 export async function usageOf(kind: Kind, payloadBytes: number, load: Load): Promise<Usage> {
   const { writeUnits, readUnits } = await unitsOf(kind, payloadBytes)
-  const isAsync = kind !== 'sync' && kind !== 'cached' && kind !== 'sync model'
+  const isAsync = !kind.startsWith('sync') && kind !== 'cached'
   const isResumed = kind === 'sleeping'
   return {
     ...toUsage(invocationsOf(kind, load), load),
@@ -111,6 +111,7 @@ async function countUnits(kind: Kind, payloadBytes: number): Promise<Units> {
 function scenarioOf(kind: Kind): Scenario {
   const scenarios = {
     sync: findScenario('hot agent', 'sync'),
+    'sync with a key': { ...findScenario('hot agent', 'sync'), kind: 'keyed' as const },
     cached: findScenario('hot cached result', 'cached'),
     async: findScenario('hot agent', 'async'),
     sleeping: { ...findScenario('hot agent', 'async'), kind: 'sleeping' as const },
@@ -144,6 +145,7 @@ function queueRequestsOf(kind: Kind, { runsPerInvocation }: Load): number {
 const invocationsOf = (kind: Kind, { runsPerInvocation }: Load): Invocation[] =>
   ({
     sync: [{ ...ACCEPT, logBytes: 900 }],
+    'sync with a key': [{ ...ACCEPT, roundTrips: 3, logBytes: 900 }],
     cached: [{ ...ACCEPT, logBytes: 950 }],
     async: [ACCEPT, PROCESS, READ],
     sleeping: [ACCEPT, { ...PROCESS, roundTrips: 3 }, { ...PROCESS, roundTrips: 5 }, READ],

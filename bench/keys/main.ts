@@ -5,7 +5,7 @@ import { markdownTable, type Row } from '../report.ts'
 import { RESOURCES } from './capacity-units.ts'
 import { breakingPoint, firstToBreak, QUOTA, unitsPerRun } from './hot-keys.ts'
 import { PAYLOAD_SIZES } from './payloads.ts'
-import { ACCOUNTS, ALL_CALLS, simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
+import { ALL_CALLS, type LimitedBy, QUOTAS, simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
 import { SCENARIOS, type Simulation, simulate } from './workload.ts'
 
 /** A multiple of all numbers of shards. Repeated draws differ by a few percent. */
@@ -27,7 +27,7 @@ print(
   await waitingRows(),
 )
 print(
-  'The same for accounts with other quotas and all kinds of calls: without a limit, by default, and with `accountConcurrency`',
+  'The same for accounts with other quotas, while queued runs and deliveries wait, from the tenth second on',
   await quotaRows(),
 )
 
@@ -77,19 +77,21 @@ async function waitingRows(): Promise<Row[]> {
 
 async function quotaRows(): Promise<Row[]> {
   const rows: Row[] = []
-  for (const account of ACCOUNTS) {
-    const without = await simulateWaiting(ALL_CALLS, 'nothing', account)
-    // The sweeper changes nothing for larger ones.
-    const isSmall = account.quota < SMALL_QUOTA
-    const read = isSmall ? await simulateWaiting(ALL_CALLS, 'sweeper', account) : without
-    const set = await simulateWaiting(ALL_CALLS, 'setting', account)
+  for (const quota of QUOTAS) {
+    const later = async (limitedBy: LimitedBy) => {
+      const shares: number[] = []
+      // A small account has few calls.
+      for (let seed = 1; seed <= Math.max(1, SMALL_QUOTA / quota); seed++)
+        shares.push((await simulateWaiting(ALL_CALLS, limitedBy, quota, seed)).refusedLater)
+      return percent(shares.reduce((sum, share) => sum + share, 0) / shares.length)
+    }
+    const without = await later('nothing')
     rows.push({
-      quota: account.quota,
-      'without a limit': percent(without.refused),
-      'quota read by the sweeper': percent(read.refused),
-      'from the tenth second on': percent(read.refusedLater),
-      accountConcurrency: percent(set.refused),
-      'then from the tenth second on': percent(set.refusedLater),
+      quota,
+      'without a limit': without,
+      // The sweeper changes nothing for larger ones.
+      'by default': quota < SMALL_QUOTA ? await later('sweeper') : without,
+      accountConcurrency: await later('setting'),
     })
   }
   return rows

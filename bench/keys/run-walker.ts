@@ -7,6 +7,7 @@ import {
 } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { DEADLINE_MS, IDEMPOTENCY_MS, LEASE_MS } from '../../lib/core/limits.ts'
+import type { SearchKey } from '../../lib/core/search-keys.ts'
 import { WAIT_RESULT } from '../../lib/core/step.ts'
 import type { Wait, WaitRequest } from '../../lib/core/wait.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
@@ -18,13 +19,14 @@ import { runOptions } from '../../test/support/engine/executions.ts'
 import { payloadOf } from './payloads.ts'
 
 /**
+ * - `keyed`: a synchronous run by an agent that declares a key
  * - `sleeping`: an asynchronous run of a code agent that is suspended for a day
  * - `model`: an asynchronous run with five model responses, all but the last with a tool call
  * - `cached`: reuses a stored result
  * - `waiting`: has the cache key of a run that is in progress, and looks at it once
  * - `repeated`: repeats an idempotency key
  */
-export type RunKind = 'sync' | 'async' | 'sleeping' | 'model' | 'cached' | 'waiting' | 'repeated'
+export type RunKind = 'sync' | 'keyed' | 'async' | 'sleeping' | 'model' | 'cached' | 'waiting' | 'repeated'
 
 /** `shared`: the cache key or idempotency key, which other runs may have, too. `process`: what accepts the run. */
 export type Run = {
@@ -63,9 +65,14 @@ export function runWalker({
   const [agents, executions, cache] = [agentStore(table), executionStore(table), cacheStore(table)]
   const [steps, idempotency] = [stepStore(table), idempotencyStore(table)]
 
-  async function start(run: Run, leased: boolean, cacheKey?: string): Promise<Execution> {
+  async function start(
+    run: Run,
+    leased: boolean,
+    cacheKey?: string,
+    keys: SearchKey[] = [],
+  ): Promise<Execution> {
     const lease = leased ? { owner: run.id, expiresAt: run.now + LEASE_MS } : null
-    const execution = newExecution({ ...executionDetails(run, payload, cacheKey), lease })
+    const execution = newExecution({ ...executionDetails(run, payload, cacheKey), keys, lease })
     await executions.create({ execution })
     return execution
   }
@@ -93,6 +100,10 @@ export function runWalker({
   const walks: Record<RunKind, (run: Run) => Promise<unknown>> = {
     async sync(run) {
       await finish(await start(run, true), run.now + WRITE_INTERVAL_MS)
+    },
+    async keyed(run) {
+      const keys = [{ name: 'orderId', value: 'O-1300' }]
+      await finish(await start(run, true, undefined, keys), run.now + WRITE_INTERVAL_MS)
     },
     async async(run) {
       const execution = await start(run, false)

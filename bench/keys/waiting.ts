@@ -7,23 +7,20 @@ import {
   SMALL_QUOTA,
 } from '../../lib/core/limits.ts'
 import type { OpenRequests, RateStore } from '../../lib/core/ports/access.ts'
+import { SHARED_CONCURRENCY } from '../../lib/environment.ts'
 import { occupiedProcesses } from '../../lib/limits/occupied-processes.ts'
+import { type QUEUE_SHARES, shareOfQueue } from '../../lib/limits/queue-share.ts'
 import { PARTITION } from './hot-keys.ts'
 import { createRandom } from './random.ts'
 import { createClock } from './virtual-clock.ts'
 
-/** A quota, and the runners of each queue: the default, or as many as the quota allows. */
-export type Account = { quota: number; runnerConcurrency: number }
-
-export const ACCOUNTS: Account[] = [
-  { quota: 10, runnerConcurrency: 2 },
-  { quota: 100, runnerConcurrency: 25 },
-  { quota: 1_000, runnerConcurrency: 50 },
-  { quota: 10_000, runnerConcurrency: 50 },
-]
-
-const DEFAULT_ACCOUNT: Account = { quota: 1_000, runnerConcurrency: 50 }
+export const QUOTAS = [10, 100, 1_000, 10_000]
+const DEFAULT_QUOTA = 1_000
 const CALLERS_PER_PROCESS = 5
+/** Of queued runs, and of deliveries whose receivers do not answer. There are always more. */
+const QUEUED_MS = 20_000
+/** Messages of each queue per unit of a small quota. */
+const BACKLOG = 20
 const SECONDS = 90
 /** Of a request to the table, and of a request that does not wait; in milliseconds. */
 const MS = { table: 5, short: 20 } as const
@@ -91,17 +88,16 @@ export type LimitedBy = 'nothing' | 'setting' | 'sweeper'
 export async function simulateWaiting(
   { calls }: WaitingScenario,
   limitedBy: LimitedBy,
-  { quota, runnerConcurrency }: Account = DEFAULT_ACCOUNT,
+  quota = DEFAULT_QUOTA,
   seed = 1,
 ): Promise<WaitingResult> {
   const clock = createClock()
   const random = createRandom(seed)
   const accountConcurrency = limitedBy === 'setting' ? quota : null
-  const divided = divideConcurrency({ accountConcurrency, runnerConcurrency })
-  const { reserved, ofOrganization, mappings } = divided
+  const divided = divideConcurrency({ accountConcurrency, runnerConcurrency: null })
+  const { reserved, ofOrganization, mappings, runners } = divided
   const isRead = limitedBy === 'sweeper' && quota < SMALL_QUOTA
   const isShared = divided.isShared || isRead
-  const deliveries = divided.isShared ? mappings.deliveries : 0
   const writes = new Map<string, number>()
   const table = {
     async countProcess({ organizationId, name, window }: Parameters<RateStore['countProcess']>[0]) {
@@ -112,6 +108,7 @@ export async function simulateWaiting(
       if (inSecond > PARTITION.writes) throw new Error('The partition is throttled.')
       return count(counters, key)
     },
+    getQuota: async () => quota,
   }
   const counters = new Map<string, number>()
   const newProcess = (functionName: FunctionName): OpenRequests => {
@@ -122,9 +119,7 @@ export async function simulateWaiting(
     return occupiedProcesses({ rates: table, functionName: counted, max, clock: { ...clock, random } })
   }
   const idle = new Map<FunctionName, OpenRequests[]>()
-  const busy = new Map<FunctionName | 'unreserved', number>([
-    ['unreserved', 2 * runnerConcurrency + deliveries],
-  ])
+  const busy = new Map<FunctionName | 'unreserved', number>([['unreserved', 0]])
   let occupiedMs = 0
 
   /** One invocation of the function, by any process that is free. */
@@ -165,6 +160,36 @@ export async function simulateWaiting(
     }
   }
 
+  /** The pollers of event source mappings, which are as many as they may be at the same time. */
+  function startQueue(name: keyof typeof QUEUE_SHARES, pollers: number): void {
+    const environment = isRead ? { [SHARED_CONCURRENCY]: 'unknown' } : {}
+    const newShare = () => shareOfQueue({ rates: table, name, environment, clock: { ...clock, random } })
+    const free: ReturnType<typeof newShare>[] = []
+    let messages = isRead ? BACKLOG * quota : Number.POSITIVE_INFINITY
+    const poll = async () => {
+      await clock.sleep(random() * 1_000)
+      for (;;) {
+        const inUse = busy.get('unreserved') ?? 0
+        if (messages === 0 || inUse >= quota) {
+          await clock.sleep(BACKOFF_MS.throttled * (1 + random() / 2))
+          continue
+        }
+        messages--
+        busy.set('unreserved', inUse + 1)
+        const inShare = free.pop() ?? newShare()
+        await clock.sleep(MS.short)
+        const delayMs = await inShare(
+          () => clock.sleep(QUEUED_MS).then(() => 0),
+          async (delayMs) => delayMs,
+        )
+        clock.after(delayMs, () => messages++)
+        free.push(inShare)
+        busy.set('unreserved', (busy.get('unreserved') ?? 0) - 1)
+      }
+    }
+    for (let poller = 0; poller < pollers; poller++) void poll()
+  }
+
   async function repeat(call: Call): Promise<void> {
     // Callers do not begin in the same millisecond.
     await clock.sleep(random() * 1_000)
@@ -184,6 +209,8 @@ export async function simulateWaiting(
     if (isLater) results.sentLater++
     if (isLater && isRefused) results.refusedLater++
   }
+  startQueue('runners', 2 * runners)
+  startQueue('deliveries', mappings.deliveries)
 
   for (let caller = 0; caller < quota * CALLERS_PER_PROCESS; caller++)
     void repeat(calls[caller % calls.length] as Call)

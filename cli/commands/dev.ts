@@ -18,6 +18,7 @@ import { CANCELLED } from '../../lib/core/execution.ts'
 import { decideApproval, describeDecision } from '../../lib/engine/waiting/decide-approval.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { applyModelSettings, dataFolder, readState } from '../../local/data-folder.ts'
+import { ensureDevelopmentSecret } from '../../local/development.ts'
 import { loadAgent } from '../../local/load-agent.ts'
 import { askUser, tellUser } from '../ask-user.ts'
 import type { CliCommand } from '../command.ts'
@@ -109,7 +110,9 @@ async function replaceDraft(
   folder: string,
   agent: LoadedAgent,
 ): Promise<{ version: Version; isNew: boolean }> {
-  const { client, status, stores, organization } = connection
+  const { client, status, stores, organization, options } = connection
+  if (agent.document.remote && !options.stack)
+    await ensureDevelopmentSecret(stores.webhooks, dataFolder(), organization.id)
   const { id, documentId: agentId } = await publishLoaded(connection, { folder, agent, draft: true })
   const isNew = status() === 201
   const version = await stores.agents.getVersion({ organizationId: organization.id, agentId, id })

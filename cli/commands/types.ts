@@ -1,11 +1,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import {
-  type TypedAgent,
-  writePythonModule,
-  writeTypeScriptModule,
-} from '../../lib/schema/types/agent-types.ts'
+import { type TypedAgent, writeTypeScriptModule } from '../../lib/schema/types/agent-types.ts'
 import type { CliCommand } from '../command.ts'
 import { withConnection } from '../connect.ts'
 import { UserError } from '../errors.ts'
@@ -15,23 +11,21 @@ import { readAll } from '../take.ts'
 export function addTypesCommand(program: CliCommand): void {
   program
     .command('types')
-    .description('Write the input and output types of all published agents, in TypeScript or Python.')
+    .description('Write the input and output types of all published agents, in TypeScript.')
     .option('--out <file>', 'file to write; default: standard output')
-    .option('--python', 'write a TypedDict for each type')
     .overHttp('read')
     .addOption(orgOption())
     .examples(
       'types --out src/agents.ts',
-      'types --python --out agent_types.py',
       'types --out src/agents.ts --url https://agents.example.com --token aes_…',
     )
-    .run<{ url?: string; out?: string; python?: true }>(async (options) => {
+    .run<{ url?: string; out?: string }>(async (options) => {
       const all = await withConnection(options, `read the agents of ${options.url}`, ({ client }) =>
         readAll(client.agents({ limit: 100 })),
       )
       // Others cannot be run by their slug.
       const agents = all.filter(({ currentVersionId }) => currentVersionId !== null) as TypedAgent[]
-      const text = (options.python ? writePythonModule : writeTypeScriptModule)(agents)
+      const text = writeTypeScriptModule(agents)
       const slugs = agents.map(({ slug }) => slug).sort()
       const { out } = options
       if (out === undefined) return { json: { agents: slugs, text }, text: text.trimEnd() }

@@ -27,7 +27,8 @@ export const toApiRange = ({ period, from, to }: Range, now: number): { from: st
 export const parseLocalTime = (text: string): string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : ''
 
-const toIso = (text: string) => (text === '' ? '' : new Date(text).toISOString())
+/** A local time as ISO 8601; empty for an empty text. */
+export const toIso = (text: string): string => (text === '' ? '' : new Date(text).toISOString())
 
 /** A time as in `<input type="datetime-local">`. @param time milliseconds since the epoch */
 export function toLocalText(time: number): string {

@@ -9,7 +9,7 @@ import {
   TIME_FILTER,
   type Values,
 } from '../components/filters.ts'
-import { toApiRange } from '../components/range.ts'
+import { toApiRange, toIso } from '../components/range.ts'
 import { STATUS_LABELS } from '../components/values.tsx'
 
 type Run = ExecutionSummaryRecord
@@ -21,6 +21,10 @@ const suggest = (read: (run: Run) => string | null | undefined) => ({
   useSuggestions: (runs: Run[]): Suggestion[] =>
     firstOf(runs.slice(0, MAX_RUNS).flatMap((run) => (read(run) ? [[read(run) ?? '', '']] : []))),
 })
+
+/** As filters: a `*` at the end would be a prefix. */
+const toKeyTexts = (keys: Run['keys'] = {}): string[] =>
+  Object.entries(keys).map(([name, value]) => `${name}:${value.replace(/\*$/, '\\*')}`)
 
 const SOURCES = {
   API: 'API request',
@@ -47,13 +51,24 @@ const SEARCH = {
     ...{ label: 'Model', isMore: true, maxLength: MAX_FILTER.model },
     ...suggest(({ model }) => model),
   },
-}
+  /** As charts count runs. */
+  finishedFrom: { label: 'Ended from', type: 'datetime-local', isMore: true },
+  finishedTo: { label: 'Ended before', type: 'datetime-local', isMore: true },
+} as const
 
 /** Which runs a list shows. */
 export const FILTERS = {
   status: { label: 'Status', choices: STATUS_LABELS },
   ...AGENT_FILTER,
   tenantId: { ...TENANT_FILTER.tenantId, ...suggest(({ tenantId }) => tenantId) },
+  /** The keys that agents declare, by which an index finds runs. */
+  key: {
+    ...{ label: 'Key', placeholder: 'orderId:O-13*', maxLength: MAX_FILTER.key },
+    useSuggestions: (runs: Run[]): Suggestion[] =>
+      firstOf(
+        runs.slice(0, MAX_RUNS).flatMap(({ keys }) => toKeyTexts(keys).map((text): Suggestion => [text, ''])),
+      ),
+  },
   ...TIME_FILTER,
   ...SEARCH,
 }
@@ -61,8 +76,9 @@ export const FILTERS = {
 /** Kept in the URL; empty texts filter nothing. */
 export type Filters = Values<keyof typeof FILTERS>
 
-const searchOf = ({ errorCode, errorText, version, source, model }: Filters) => ({
+const searchOf = ({ errorCode, errorText, version, source, model, finishedFrom, finishedTo }: Filters) => ({
   ...{ errorCode, errorText, version, source, model },
+  ...{ finishedFrom: toIso(finishedFrom), finishedTo: toIso(finishedTo) },
 })
 
 export const isSearch = (filters: Filters): boolean =>
@@ -89,8 +105,8 @@ type ApiRequest = { path: string; query: Partial<Record<string, string>> }
 
 /** As a path and a query of the API. @param now milliseconds since the epoch, where a period ends */
 export function toApiRequest(filters: Filters, now: number): ApiRequest {
-  const { status, agent, tenantId } = filters
+  const { status, agent, tenantId, key } = filters
   const path = agent ? `/v1/agents/${encodeURIComponent(agent)}/executions` : '/v1/agent_executions'
   const range = toApiRange(filters, now)
-  return { path, query: { status, tenantId, ...range, ...searchOf(filters), fields: 'summary' } }
+  return { path, query: { status, tenantId, key, ...range, ...searchOf(filters), fields: 'summary' } }
 }

@@ -1,5 +1,7 @@
 import './runs.css'
 import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { MAX_KEYS } from '../../lib/core/limits.ts'
 import { formatCompact, formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { memo } from '../components/memo.ts'
 import { AgentLink, Duration, Elapsed, RunLink, RunMarks, StatusBadge, Time } from '../components/values.tsx'
@@ -7,10 +9,12 @@ import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Run } from './use-runs.ts'
 import { useVisibleRange } from './use-visible-range.ts'
 
-/** In the order of the cells of a row. */
-const COLUMNS = [
-  ...['Status', 'Agent', 'Created', 'Duration', 'Steps', 'Tokens', 'Cost', 'Tenant', 'Run', 'Message'],
-]
+/** In the order of the cells of a row. Keys come before the message. */
+const COLUMNS = ['Status', 'Agent', 'Created', 'Duration', 'Steps', 'Tokens', 'Cost', 'Tenant', 'Run']
+
+/** Keys of agents that have a column: as many as an agent can declare. */
+const keyNamesOf = (runs: Run[]): string[] =>
+  [...new Set(runs.flatMap(({ keys = {} }) => Object.keys(keys)))].slice(0, MAX_KEYS)
 
 /** Which failed runs are selected; null if the token may do nothing with them. */
 export type Selection = {
@@ -27,7 +31,8 @@ type Props = { runs: Run[]; isComplete: boolean; selection: Selection }
  */
 export function RunRows({ runs, isComplete, selection }: Props) {
   const { body, start, end, rowHeight } = useVisibleRange(runs.length)
-  const columns = selection ? ['Select', ...COLUMNS] : COLUMNS
+  const keyNames = useMemo(() => keyNamesOf(runs), [runs])
+  const columns = [...(selection ? ['Select'] : []), ...COLUMNS, ...keyNames, 'Message']
   return (
     // biome-ignore lint/a11y/useSemanticElements: rows of a table element cannot be laid out in several lines.
     <div
@@ -45,8 +50,12 @@ export function RunRows({ runs, isComplete, selection }: Props) {
             <span
               key={column}
               role="columnheader"
-              class={`run-${column.toLowerCase()}`}
-              style={column === 'Select' ? undefined : { gridArea: column.toLowerCase() }}
+              class={keyNames.includes(column) ? 'run-key' : `run-${column.toLowerCase()}`}
+              style={
+                column === 'Select' || keyNames.includes(column)
+                  ? undefined
+                  : { gridArea: column.toLowerCase() }
+              }
             >
               {column}
             </span>
@@ -66,6 +75,7 @@ export function RunRows({ runs, isComplete, selection }: Props) {
           <RunRow
             key={run.id}
             run={run}
+            keyNames={keyNames}
             index={start + index + 2}
             isSelected={selection?.ids.has(run.id) ?? null}
             isFull={selection?.isFull ?? false}
@@ -90,6 +100,7 @@ export function firstLineOf(message: string): string {
 
 type RowProps = {
   run: Run
+  keyNames: string[]
   index: number
   /** Null: none can be selected. */
   isSelected: boolean | null
@@ -97,7 +108,7 @@ type RowProps = {
   toggle: ((executionId: string) => void) | undefined
 }
 
-const RunRow = memo(({ run, index, isSelected, isFull, toggle }: RowProps) => {
+const RunRow = memo(({ run, keyNames, index, isSelected, isFull, toggle }: RowProps) => {
   const { inputTokens, outputTokens } = run.usage
   const tokens = inputTokens + outputTokens
   const duration = durationOf(run)
@@ -152,13 +163,32 @@ const RunRow = memo(({ run, index, isSelected, isFull, toggle }: RowProps) => {
       <Cell name="run">
         <RunLink executionId={run.id} />
       </Cell>
-      <Cell name="message" title={message === undefined ? undefined : toVisible(message)}>
-        <RunMarks run={run} />
-        {message !== undefined && <VisibleText text={message} />}
-      </Cell>
+      <div class="run-line" role="presentation">
+        {keyNames.map((name) => (
+          <Cell
+            key={name}
+            name="key"
+            isEmpty={run.keys?.[name] === undefined}
+            title={toVisible(run.keys?.[name] ?? '')}
+          >
+            {run.keys?.[name] !== undefined && (
+              <>
+                <span class="muted">{name}</span> <VisibleText text={run.keys[name]} />
+              </>
+            )}
+          </Cell>
+        ))}
+        <Cell name="message" title={message === undefined ? undefined : toVisible(message)}>
+          <RunMarks run={run} />
+          {message !== undefined && <VisibleText text={message} />}
+        </Cell>
+      </div>
     </div>
   )
 })
+
+/** Cells that have no area of the grid. */
+const NOT_PLACED = ['select', 'key', 'message']
 
 type CellProps = { name: string; isEmpty?: boolean; title?: string | undefined; children: ComponentChildren }
 
@@ -167,7 +197,7 @@ const Cell = ({ name, isEmpty, title, children }: CellProps) => (
   <span
     role="cell"
     class={`run-${name} ${isEmpty ? 'run-no-value' : ''}`}
-    style={name === 'select' ? undefined : { gridArea: name }}
+    style={NOT_PLACED.includes(name) ? undefined : { gridArea: name }}
     title={title}
   >
     {children}

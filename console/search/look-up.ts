@@ -75,6 +75,41 @@ const APPROVALS: Lookup = {
   },
 }
 
+const AT_ONCE = 5
+const TYPING_MS = 250
+
+/** The newest runs with a key that begins with the text: an index has them. Waits until one has typed. */
+export async function findByKey(
+  text: string,
+  { names, agents, signal }: { names: string[]; agents: Agents; signal: AbortSignal },
+): Promise<Item[]> {
+  await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
+  if (signal.aborted) return []
+  const [, named = '', value = ''] = /^([^:]*):(.+)$/s.exec(text) ?? []
+  const searched = names.includes(named) ? { names: [named], value } : { names, value: text }
+  const found = searched.names.map(async (name): Promise<Item[]> => {
+    const key = `${name}:${searched.value}*`
+    const query = { key, fields: 'summary', limit: AT_ONCE }
+    const { items, next } = await requestPage<ExecutionSummaryRecord>('/v1/agent_executions', {
+      query,
+      signal,
+    })
+    const all = { kind: 'Runs', title: key, detail: 'All runs with this key', href: toHref('/runs', { key }) }
+    return [
+      ...items.map((run) => toRunItem(run, agents, `${name} ${run.keys?.[name]}`)),
+      ...(next ? [all] : []),
+    ]
+  })
+  return (await Promise.all(found)).flat()
+}
+
+function toRunItem(run: ExecutionSummaryRecord, agents: Agents, title: string): Item {
+  const status = run.status === 'ERROR' ? (run.error?.code ?? STATUSES.ERROR) : STATUSES[run.status]
+  const tenant = run.tenantId === null ? [] : [run.tenantId]
+  const detail = [agentName(agents, run.documentId), ...tenant, status, formatTime(run.createdAt)].join(', ')
+  return { kind: 'Run', title, detail, href: toHref(toPath('runs', run.id)) }
+}
+
 /** A list of the millisecond in which it was created: the run itself may have megabytes. */
 async function findRun({ id, agents, signal }: Context): Promise<Item | null> {
   const time = timeOfId(id.uuid)
@@ -84,11 +119,7 @@ async function findRun({ id, agents, signal }: Context): Promise<Item | null> {
   while (query) {
     const page: Page<ExecutionSummaryRecord> = await requestPage('/v1/agent_executions', { query, signal })
     const run = page.items.find((each) => each.id === id.uuid)
-    if (run) {
-      const status = run.status === 'ERROR' ? (run.error?.code ?? STATUSES.ERROR) : STATUSES[run.status]
-      const detail = `${agentName(agents, run.documentId)}, ${status}, ${formatTime(run.createdAt)}`
-      return { kind: 'Run', title: shortId(run.id), detail, href: toHref(toPath('runs', run.id)) }
-    }
+    if (run) return toRunItem(run, agents, shortId(run.id))
     query = page.next
   }
   return null

@@ -13,7 +13,7 @@ import { readsAllTenants, useMe } from '../state/session.ts'
 import { listLimits } from '../tenants/limits.ts'
 import { toUsageQuery } from '../usage/periods.ts'
 import { findId, formatList, type Item, matchTexts, type PastedId } from './find.ts'
-import { lookUp } from './look-up.ts'
+import { findByKey, lookUp } from './look-up.ts'
 
 type Props = {
   /** The pages that the token may see. */
@@ -62,8 +62,8 @@ export function SearchPalette({ pages, onChoose }: Props) {
         ref={input}
         type="text"
         role="combobox"
-        aria-label="Search for an ID, an agent, a tenant, an error code or a page"
-        placeholder="ID, agent, tenant, error code or page"
+        aria-label="Search for an ID, a key, an agent, a tenant, an error code or a page"
+        placeholder="ID, key, agent, tenant, error code or page"
         aria-expanded={items.length > 0}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
@@ -115,6 +115,9 @@ const keyOf = ({ kind, href }: Item): string => `${kind} ${href}`
 const MAX_AGENTS = 8
 const MAX_TENANTS = 5
 const MAX_CODES = 5
+/** Names of keys that are searched, each with a request, and the characters of a text that can be a key. */
+const MAX_KEYS = 10
+const MIN_KEY = 2
 
 /** What codes of errors look like, in case none of the last days is meant. */
 const ERROR_CODE = /^[A-Z][a-z]+(?:[A-Z][a-z]+)+$/
@@ -129,6 +132,14 @@ function useResults(text: string, pages: Props['pages']): Results {
   const pasted = useMemo(() => findId(text), [text])
   const { tenants, codes } = useNames(me, query !== '' && pasted === null)
   const lookedUp = useLookup(pasted, me)
+  const keyNames = [...new Set([...(agents?.values() ?? [])].flatMap(({ keys = [] }) => keys))].slice(
+    0,
+    MAX_KEYS,
+  )
+  const isKey = mayRead && pasted === null && keyNames.length > 0 && query.length >= MIN_KEY
+  const { data: keyed } = useResource(isKey ? `key ${query}` : 'no key', async (signal) =>
+    isKey ? findByKey(query, { names: keyNames, agents: agents ?? new Map(), signal }) : null,
+  )
 
   if (pasted) return toLookupResults(lookedUp, mayRead)
   const found = matchTexts(pages, ({ label }) => label, query).map(
@@ -143,6 +154,7 @@ function useResults(text: string, pages: Props['pages']): Results {
   const ofTenants = matchTexts(tenants, (tenant) => tenant, query)
   const ofCodes = matchTexts(codes, (code) => code, query).slice(0, MAX_CODES)
   const items: Item[] = [
+    ...(keyed ?? []),
     ...named.slice(0, MAX_AGENTS).map(({ title, slug }) => ({
       ...{ kind: 'Agent', title, detail: slug, href: toHref(toPath('agents', slug)) },
     })),
@@ -160,6 +172,7 @@ function useResults(text: string, pages: Props['pages']): Results {
   const places = [
     'pages',
     ...(agents ? ['agents'] : []),
+    ...(isKey ? [`the keys ${formatList(keyNames)}`] : []),
     ...(mayRead ? ['tenants', 'error codes of the last 7 days'] : []),
   ]
   return { items, note: `Nothing found among ${formatList(places)}.` }

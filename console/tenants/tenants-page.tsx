@@ -12,7 +12,14 @@ import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
-import { formatStart, PERIOD_VIEW, parsePeriod, toUsageQuery } from '../usage/periods.ts'
+import {
+  formatStart,
+  PERIOD_VIEW,
+  parsePeriod,
+  startOfPeriod,
+  toRuns,
+  toUsageQuery,
+} from '../usage/periods.ts'
 import { addUp, addUpBy, type Group } from '../usage/totals.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
 import { INCOMPLETE_NOTE, loadUsage } from '../usage/use-usage.ts'
@@ -55,7 +62,7 @@ async function loadTenants(period: Period, signal: AbortSignal) {
 }
 
 const runsOf = ({ key: tenantId, period }: Row, status?: 'ERROR') =>
-  toHref('/runs', { tenantId, status, period })
+  toRuns({ tenantId, status, from: startOfPeriod(period, Date.now()) })
 
 /** What can still be used of the limits of a tenant. */
 const useLeft = ({ key, limits }: Row) =>

@@ -7,6 +7,7 @@ import { formatCost, formatCount, formatCountOf, shortId } from '../components/f
 import type { Period } from '../components/range.ts'
 import { TextLink } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
+import { startOfPeriod, toRuns } from './periods.ts'
 import { addUpBy, type Totals } from './totals.ts'
 import { INCOMPLETE_NOTE, useUsage } from './use-usage.ts'
 
@@ -17,8 +18,8 @@ export function CostByAgent({ period, tenantId }: Props) {
   const agents = useAgents()
   const nameOf = (id: string | null) => {
     const agent = agents?.get(id ?? '')
-    const query = { agent: agent?.slug ?? id, tenantId, period }
-    return <TextLink href={toHref('/runs', query)} text={agent?.title ?? shortId(id ?? '')} />
+    const query = { agent: agent?.slug ?? id, tenantId, from: startOfPeriod(period, Date.now()) }
+    return <TextLink href={toRuns(query)} text={agent?.title ?? shortId(id ?? '')} />
   }
   return <CostBy groupBy="agent" title="Cost by agent" {...{ period, tenantId, nameOf }} />
 }
@@ -29,7 +30,7 @@ export function CostByTenant({ period }: Props) {
     tenantId === null ? (
       'No tenant'
     ) : (
-      <TextLink href={toHref('/runs', { tenantId, period })} text={tenantId} />
+      <TextLink href={toRuns({ tenantId, from: startOfPeriod(period, Date.now()) })} text={tenantId} />
     )
   return (
     <CostBy groupBy="tenant" title="Cost by tenant" {...{ period, nameOf }}>

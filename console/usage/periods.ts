@@ -1,6 +1,6 @@
 import { formatDay, formatMinute } from '../components/format.ts'
-import { PERIODS, type Period } from '../components/range.ts'
-import type { Query } from '../state/location.ts'
+import { PERIODS, type Period, toLocalText } from '../components/range.ts'
+import { type Query, toHref } from '../state/location.ts'
 
 /** The period of a page. */
 export const PERIOD_VIEW = {
@@ -58,6 +58,14 @@ export function toUsageQuery(period: Period, now: number, query: UsageQuery): Qu
     interval: query.groupBy ? groupInterval : interval,
   }
 }
+
+/** The runs that ended in a part of time, as totals count them. @param to without: up to now */
+export const toRuns = ({ from, to, ...query }: Query & { from: number; to?: number }): string =>
+  toHref('/runs', {
+    ...query,
+    finishedFrom: toLocalText(from),
+    ...(to !== undefined && { finishedTo: toLocalText(to) }),
+  })
 
 /** A part of a period, from `from` up to and without `to`. */
 type Part<T> = { from: number; to: number; rows: T[] }

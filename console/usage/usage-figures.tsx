@@ -11,12 +11,11 @@ import {
   formatDuration,
   formatPercent,
 } from '../components/format.ts'
-import { type Period, toLocalText } from '../components/range.ts'
+import type { Period } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
-import { toHref } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'
-import { formatPart, formatStart, partsOf } from './periods.ts'
+import { formatPart, formatStart, partsOf, startOfPeriod, toRuns } from './periods.ts'
 import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
 import { type Usage, useUsage } from './use-usage.ts'
 
@@ -164,15 +163,15 @@ function Charts({ usage: { items, now }, period, tenantId }: PartProps) {
         bars={parts.map(({ from, to, label: start, totals }) => ({
           label: start,
           values: valuesOf(totals),
-          href: toHref('/runs', { status, tenantId, from: toLocalText(from), to: toLocalText(to) }),
+          href: toRuns({ status, tenantId, from, to }),
         }))}
       />
     </Card>
   ))
 }
 
-function ErrorCodes({ usage: { items }, period, tenantId }: PartProps) {
-  const href = toHref('/runs', { status: 'ERROR', tenantId, period })
+function ErrorCodes({ usage: { items, now }, period, tenantId }: PartProps) {
+  const from = startOfPeriod(period, now)
   const errors = countErrors(items)
   return (
     <Card title="Errors by code" class="error-codes">
@@ -181,7 +180,7 @@ function ErrorCodes({ usage: { items }, period, tenantId }: PartProps) {
         items={errors.map(({ code, count }) => ({
           key: code,
           name: (
-            <a href={href}>
+            <a href={toRuns({ status: 'ERROR', errorCode: code, tenantId, from })}>
               <VisibleText text={code} class="mono" />
             </a>
           ),

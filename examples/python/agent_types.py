@@ -1,7 +1,16 @@
-# Written by `agent-execution types`: run it again after a publish.
+# Written by `python -m agent_execution types`: run it again after a publish.
 from __future__ import annotations
 
-from typing import Any, Literal, NoReturn, NotRequired, TypeAlias, TypedDict
+import sys
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+elif TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeAlias
 
 
 class RedactPiiInput(TypedDict):

@@ -1,35 +1,33 @@
 import os
 import uuid
 
-from agent_types import RedactPiiInput, RedactPiiOutput
-from runs import AgentError, connect, run, start, wait
+from agent_execution import AgentError, Client, InputSchemaMismatch
+from agent_types import RedactPiiInput, RedactPiiOutput, WaitOutput
 
-client = connect(os.environ.get("BASE_URL", "http://127.0.0.1:3000"), os.environ.get("API_TOKEN", ""))
+client = Client(os.environ.get("BASE_URL", "http://127.0.0.1:3000"), os.environ.get("API_TOKEN", "none"))
 
-# A synchronous run returns the output. `agent-execution types --python` has written its type.
+# A run returns the output, however long it takes. `python -m agent_execution types` has written its type.
 text: RedactPiiInput = {"content": "Write to ada@example.com."}
-redaction: RedactPiiOutput = run(client, "redact-pii", text)
+redaction = client.run("redact-pii", text, output=RedactPiiOutput)
 print(f"sync: {redaction['redactedContent']}")
 
-# An asynchronous run returns an execution record. Wait for its output without polling in a tight loop.
-execution = start(client, "wait", {"seconds": 1})
-print(f"async: {execution.status.value}")
-output = wait(client, execution.id)
+# An asynchronous run returns an execution record, which can be waited for later.
+execution = client.start("wait", {"seconds": 1})
+print(f"async: {execution['status']}")
+output: WaitOutput = client.wait(execution)["output"]
 print(f"async: waited {round(output['waitedSeconds'])} second")
 
-# The same key and body lead to the same execution, so a request can be repeated safely.
+# The same key and input lead to the same execution, so a program that starts again can repeat a run safely.
 key = str(uuid.uuid4())
-first = start(client, "wait", {"seconds": 0}, idempotency_key=key)
-second = start(client, "wait", {"seconds": 0}, idempotency_key=key)
-print(f"idempotency: same execution {str(first.id == second.id).lower()}")
+first = client.start("wait", {"seconds": 0}, idempotency_key=key)
+second = client.start("wait", {"seconds": 0}, idempotency_key=key)
+print(f"idempotency: same execution {str(first['id'] == second['id']).lower()}")
 
-# Branch on the code of an error, not on its text.
+# Branch on the class or the code of an error, not on its text.
 try:
-    run(client, "redact-pii", {"contents": "Hello"}, enforce_input_schema=True)
+    client.run("redact-pii", {"contents": "Hello"}, enforce_input_schema=True)
+except InputSchemaMismatch as error:
+    print(f"error: {error.status} {error.code} at {', '.join(each['path'] for each in error.errors)}")
 except AgentError as error:
-    if error.code == "InputSchemaMismatch":
-        print(f"error: {error.status} {error.code} at {', '.join(e['path'] for e in error.problem['errors'])}")
-    elif error.code == "Unauthorized":
-        print("error: set API_TOKEN to a valid token")
-    else:
-        raise
+    print(f"error: {error.code}")
+    raise

@@ -50,6 +50,14 @@ export const WAITING_FUNCTIONS: FunctionName[] = [
   'manage-batches',
 ]
 
+/** Functions that have to know a small quota: those whose requests wait, those that queues start, and its reader. */
+export const QUOTA_FUNCTIONS: FunctionName[] = [
+  ...WAITING_FUNCTIONS,
+  'process-execution',
+  'deliver-events',
+  'sweep-executions',
+]
+
 export type Concurrency = {
   /** The reserved concurrency of functions, which is also their maximum. */
   reserved: Partial<Record<FunctionName, number>>
@@ -59,23 +67,21 @@ export type Concurrency = {
   isShared: boolean
   /** The maximum of the mappings of queues beside those of the runners. */
   mappings: { deliveries: number; deadLetters: number | undefined }
-}
-
-const NOTHING: Concurrency = {
-  reserved: {},
-  ofOrganization: {},
-  isShared: false,
-  mappings: { deliveries: DELIVERY_CONCURRENCY, deadLetters: undefined },
+  /** The maximum of the mapping of each run queue. */
+  runners: number
 }
 
 /** Each run queue has runners of its own. */
 const RUN_QUEUES = 2
 
+/** The maximum of each run queue, if the quota has room for it and no setting says otherwise. */
+const DEFAULT_RUNNERS = 50
+
 type ConcurrencySettings = {
   /** The quota of the account in the region; null if unknown. */
   accountConcurrency: number | null
-  /** The maximum of each run queue. */
-  runnerConcurrency: number
+  /** The maximum of each run queue; null: the default. */
+  runnerConcurrency: number | null
 }
 
 /**
@@ -86,33 +92,41 @@ export function divideConcurrency({
   accountConcurrency: account,
   runnerConcurrency,
 }: ConcurrencySettings): Concurrency {
-  if (account === null) return NOTHING
+  const nothing = (runners: number): Concurrency => ({
+    reserved: {},
+    ofOrganization: {},
+    isShared: false,
+    mappings: { deliveries: DELIVERY_CONCURRENCY, deadLetters: undefined },
+    runners,
+  })
+  if (account === null) return nothing(runnerConcurrency ?? DEFAULT_RUNNERS)
   const isDivided = account >= MIN_ACCOUNT_CONCURRENCY
   const forRunners = isDivided ? account - FOR_OTHERS - MIN_SHARED - FIXED_SUM : account / 2
   const max = Math.floor(forRunners / RUN_QUEUES)
-  if (runnerConcurrency > max)
+  const runners = runnerConcurrency ?? Math.min(DEFAULT_RUNNERS, max)
+  if (runners > max)
     throw new Error(
-      `Invalid settings: accountConcurrency=${account} has room for runnerConcurrency=${max}, for each of ${RUN_QUEUES} queues, but it is ${runnerConcurrency}. Lower it, or have the quota raised.`,
+      `Invalid settings: accountConcurrency=${account} has room for runnerConcurrency=${max}, for each of ${RUN_QUEUES} queues, but it is ${runners}. Lower it, or have the quota raised.`,
     )
-  const runners = runnerConcurrency * RUN_QUEUES
-  if (account < SMALL_QUOTA) return shareConcurrency(account - runners)
-  if (!isDivided) return NOTHING
-  const shared = account - Math.max(MIN_UNRESERVED, runners + FOR_OTHERS) - FIXED_SUM
+  const ofQueues = runners * RUN_QUEUES
+  if (account < SMALL_QUOTA) return { ...nothing(runners), ...shareConcurrency(account - ofQueues) }
+  if (!isDivided) return nothing(runners)
+  const shared = account - Math.max(MIN_UNRESERVED, ofQueues + FOR_OTHERS) - FIXED_SUM
   const shares = Object.entries(SHARES).map(([name, percent]) => [name, Math.floor((shared * percent) / 100)])
   const reserved: Concurrency['reserved'] = { ...FIXED, ...Object.fromEntries(shares) }
   const ofOrganization = Object.fromEntries(
     WAITING_FUNCTIONS.map((name) => [name, Math.floor((reserved[name] ?? 0) * ORGANIZATION_SHARE)]),
   )
-  const mappings = { ...NOTHING.mappings, deadLetters: reserved['process-dead-letter'] }
-  return { ...NOTHING, reserved, ofOrganization, mappings }
+  const { mappings } = nothing(runners)
+  const deadLetters = reserved['process-dead-letter']
+  return { ...nothing(runners), reserved, ofOrganization, mappings: { ...mappings, deadLetters } }
 }
 
 /** Deliveries take at most a fifth of what the runners leave, dead letters as few as a mapping can. */
-function shareConcurrency(free: number): Concurrency {
+function shareConcurrency(free: number): Pick<Concurrency, 'ofOrganization' | 'isShared' | 'mappings'> {
   const share = Math.floor(free * ORGANIZATION_SHARE)
   const deliveries = Math.max(MIN_MAPPING, Math.min(DELIVERY_CONCURRENCY, Math.floor(free / 5)))
   return {
-    reserved: {},
     ofOrganization: Object.fromEntries(WAITING_FUNCTIONS.map((name) => [name, share])),
     isShared: true,
     mappings: { deliveries, deadLetters: MIN_MAPPING },

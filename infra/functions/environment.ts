@@ -10,7 +10,7 @@ import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import { parsePublicUrl } from '../../lib/public-url.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
 import type { Queues } from '../storage.ts'
-import { divideConcurrency, WAITING_FUNCTIONS } from './concurrency.ts'
+import { divideConcurrency, QUOTA_FUNCTIONS } from './concurrency.ts'
 import { AGENT_FUNCTIONS, type FunctionName, MODEL_FUNCTIONS } from './function-settings.ts'
 import { AUDIT_READERS, GRANTS, getAuditPrefix, getSecretsPath, SECRET_FUNCTIONS } from './grants.ts'
 
@@ -143,7 +143,7 @@ export function createEnvironment(
     ...(share !== undefined && { [variables.ORGANIZATION_CONCURRENCY]: String(share) }),
     ...(share !== undefined && isShared && { [variables.SHARED_CONCURRENCY]: 'on' }),
     ...(settings.accountConcurrency === null &&
-      [...WAITING_FUNCTIONS, 'sweep-executions'].includes(name) && {
+      QUOTA_FUNCTIONS.includes(name) && {
         [variables.SHARED_CONCURRENCY]: 'unknown',
       }),
     ...(deadlines && {

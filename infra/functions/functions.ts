@@ -160,7 +160,8 @@ export function createTriggers(
 ): void {
   const paused = isPaused(settings) && { enabled: false }
   const { queue, modelQueue, deadLetterQueue, deliveryQueue } = queues
-  const runner = { reportBatchItemFailures: true, maxConcurrency: settings.runnerConcurrency, ...paused }
+  const { runners, mappings } = divideConcurrency(settings)
+  const runner = { reportBatchItemFailures: true, maxConcurrency: runners, ...paused }
   functions['process-execution'].live.addEventSource(new SqsEventSource(queue, { ...runner, batchSize: 1 }))
   // Without a batching window, which can delay runs by 20 s: batches fill while all runners are busy.
   modelRunner.live.addEventSource(
@@ -169,10 +170,10 @@ export function createTriggers(
       // On managed instances, invocations share a process: each run has its own, which ends with it.
       ...(modelRunner === functions['process-execution']
         ? { batchSize: settings.runnerBatch }
-        : { batchSize: 1, maxConcurrency: toInstanceConcurrency(settings) }),
+        : { batchSize: 1, maxConcurrency: toInstanceConcurrency({ runners, ...settings }) }),
     }),
   )
-  const { deliveries, deadLetters } = divideConcurrency(settings).mappings
+  const { deliveries, deadLetters } = mappings
   functions['process-dead-letter'].live.addEventSource(
     new SqsEventSource(deadLetterQueue, {
       batchSize: 10,

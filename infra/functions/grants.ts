@@ -5,15 +5,22 @@ import { getOperation, operationsOf } from '../../lib/contract/routes.ts'
 import {
   AGENT_PREFIX,
   AUDIT_PREFIX,
+  BATCH_PREFIX,
+  CACHE_PREFIX,
+  DECLARATIONS_PREFIX,
   DESTINATIONS_PREFIX,
   EXECUTION_PREFIX,
+  IDEMPOTENCY_PREFIX,
   LIMITS_PREFIX,
   MCP_AUDIT_PREFIX,
   ORGANIZATION_PREFIX,
+  QUEUED_PREFIX,
   QUOTA_KEY,
   RATE_PREFIX,
   ROLLOUT_PREFIX,
+  SCHEDULES_PREFIX,
   SECRET_PREFIX,
+  SIGNING_PREFIX,
   SLOTS_PREFIX,
   SPENT_PREFIX,
   TOKEN_ID_PREFIX,
@@ -61,7 +68,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
   'get-me': { table: ['BatchGetItem', 'GetItem', 'Query'] },
   'serve-console': { table: [] },
   'get-agent': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
-  'list-agents': { table: ['BatchGetItem'], indexes: ['owned-by-organization'] },
+  'list-agents': { table: ['BatchGetItem', 'GetItem'], indexes: ['owned-by-organization'] },
   'publish-agent': { table: ['BatchWriteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'] },
   'archive-agent': { table: ['UpdateItem'] },
   'restore-agent': { table: ['UpdateItem'] },
@@ -219,8 +226,34 @@ export const PROTECTED_PREFIXES = [
   LIMITS_PREFIX,
   QUOTA_KEY.pk,
   ROLLOUT_PREFIX,
+  SIGNING_PREFIX,
   USAGE_PREFIX,
 ]
+
+const RUN_READS = [
+  AGENT_PREFIX,
+  CACHE_PREFIX,
+  DECLARATIONS_PREFIX,
+  DESTINATIONS_PREFIX,
+  EXECUTION_PREFIX,
+  IDEMPOTENCY_PREFIX,
+  LIMITS_PREFIX,
+  QUEUED_PREFIX,
+  QUOTA_KEY.pk,
+  SLOTS_PREFIX,
+  SPENT_PREFIX,
+]
+
+/**
+ * The prefixes of the partition keys of all items that a function may read whose role the code of agents can use: what
+ * a run needs, of all organizations, because keys of agents and executions do not begin with one. Absent: all.
+ */
+export const READ_PREFIXES: Partial<Record<FunctionName, string[]>> = {
+  'run-agent': RUN_READS,
+  'process-execution': [...RUN_READS, BATCH_PREFIX, SCHEDULES_PREFIX],
+  // Who has created a token decides whether it may approve.
+  'serve-mcp': [...RUN_READS, TOKEN_PREFIX, TOKEN_ID_PREFIX],
+}
 
 /** Of items that count: functions only update them. */
 export const COUNTED_PREFIXES = [SLOTS_PREFIX, SPENT_PREFIX]
@@ -238,19 +271,30 @@ export function applyGrant(
   { table: { tableArn }, queues }: { table: ITable; queues: Queues },
 ): void {
   const { table: tableActions, indexes = [], queue: queueActions = [], deliveryQueue = [] } = GRANTS[name]
-  const allow = (actions: readonly Grant['table'][number][], prefixes: string[]) =>
+  const allowItems = (actions: string[], prefixes: string[]) =>
     addStatement(role, 'dynamodb', {
-      actions: prefixes.length === 0 ? [] : actions.filter((action) => !tableActions.includes(action)),
+      actions: prefixes.length === 0 ? [] : actions,
       resources: [tableArn],
       // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
       conditions: {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes.map((each) => `${each}*`) },
       },
     })
+  const allow = (actions: readonly Grant['table'][number][], prefixes: string[]) =>
+    allowItems(
+      actions.filter((action) => !tableActions.includes(action)),
+      prefixes,
+    )
   allow(['UpdateItem'], getUpdatedPrefixes(name))
   const auditPrefix = getAuditPrefix(name)
   allow(AUDIT_WRITES, auditPrefix === null ? [] : [auditPrefix])
-  addStatement(role, 'dynamodb', { actions: tableActions, resources: [tableArn] })
+  const readPrefixes = READ_PREFIXES[name]
+  const isRead = (action: string) => READS.some((read) => read === action)
+  addStatement(role, 'dynamodb', {
+    actions: tableActions.filter((action) => !readPrefixes || !isRead(action)),
+    resources: [tableArn],
+  })
+  if (readPrefixes) allowItems(tableActions.filter(isRead), readPrefixes)
   addStatement(role, 'dynamodb', {
     actions: ['Query'],
     resources: indexes.map((index) => `${tableArn}/index/${index}`),
@@ -290,9 +334,11 @@ export function applyGrant(
     denied,
     [AUDIT_PREFIX, MCP_AUDIT_PREFIX].filter((each) => each !== auditPrefix),
   )
-  // Who knows the secret of a webhook can send it any event. Secrets are in no index.
+  // Who knows the secret of a webhook can send it any event. Secrets are in no index. Functions that run agents read
+  // the one that signs requests to remote agents.
+  const signing = AGENT_FUNCTIONS.includes(name) ? [] : [SIGNING_PREFIX]
   if (tableActions.length > 0 && !SECRET_FUNCTIONS.includes(name))
-    deny([...READS, ...WRITES], [SECRET_PREFIX])
+    deny([...READS, ...WRITES], [SECRET_PREFIX, ...signing])
 }
 
 /** Path of the secrets of tools: `${secret:NAME}` is the SSM parameter or secret `<path>/NAME` of the stack. */

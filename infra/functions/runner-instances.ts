@@ -15,12 +15,12 @@ const MAX_CONCURRENCY = 1_000
 
 /** As many runs at the same time as with batches. */
 export const toInstanceConcurrency = ({
-  runnerConcurrency,
+  runners,
   runnerBatch,
 }: {
-  runnerConcurrency: number
+  runners: number
   runnerBatch: number
-}): number => Math.min(runnerConcurrency * runnerBatch, MAX_CONCURRENCY)
+}): number => Math.min(runners * runnerBatch, MAX_CONCURRENCY)
 
 /** Creates the capacity provider of the runner: EC2 instances in the subnets of the VPC that Lambda starts and ends. */
 export function createRunnerInstances(

@@ -111,7 +111,7 @@ function labeledFunctions({
 
 const resourceGraphs = (
   { api, table, ...resources }: MonitoredResources,
-  { countMetric, latencyMetric, repeatedAttempts, outboxAge }: ServiceMetrics,
+  { countMetric, latencyMetric, memoryUsed, repeatedAttempts, outboxAge }: ServiceMetrics,
 ): Graph[][] => [
   [
     [
@@ -146,6 +146,15 @@ const resourceGraphs = (
         each.function.metricThrottles({ label, period: PERIOD }),
       ),
     ],
+  ],
+  [
+    [
+      'Duration by function, p99 (ms)',
+      labeledFunctions(resources).map(([label, each]) =>
+        each.function.metricDuration({ label, statistic: 'p99', period: PERIOD }),
+      ),
+    ],
+    ['Memory of functions that run agents (MB)', [memoryUsed]],
   ],
   [
     [

@@ -3,9 +3,16 @@ import type { Construct } from 'constructs'
 import { functionOf, getOperation, operationNames, operationsOf } from '../../lib/contract/routes.ts'
 import { REQUEST_COMPLETED } from '../../lib/http/request-log.ts'
 import { SERVER_ERRORS, START_DELAY_MS } from '../../lib/metrics.ts'
-import type { FunctionName } from '../functions/function-settings.ts'
+import { AGENT_FUNCTIONS, type FunctionName } from '../functions/function-settings.ts'
 import type { Functions, ServiceFunction } from '../functions/functions.ts'
-import { AUTHORIZER_ERRORS, READ_LATENCY, RUN_OVERHEAD, START_DELAY, THROTTLED_REQUESTS } from './metrics.ts'
+import {
+  AUTHORIZER_ERRORS,
+  MEMORY_USED,
+  READ_LATENCY,
+  RUN_OVERHEAD,
+  START_DELAY,
+  THROTTLED_REQUESTS,
+} from './metrics.ts'
 
 /**
  * The operations that only read, except the health check, which is called by monitors and not by clients, streams of
@@ -27,6 +34,9 @@ const ACCESS_LOG_PATTERNS = {
   [AUTHORIZER_ERRORS]: stringValue('$.gatewayResponse', '=', 'AUTHORIZER_*'),
   [THROTTLED_REQUESTS]: stringValue('$.status', '=', '429'),
 }
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html#platform-report */
+const IS_REPORT = stringValue('$.type', '=', 'platform.report')
 
 /** A read that waits (`Prefer: wait`) takes as long as its client asks for. */
 const COMPLETED_READ = all(
@@ -75,7 +85,7 @@ export function createMetricFilters(
       metricValue: '1',
     })
   }
-  const createLatency = (
+  const createMeasure = (
     metricName: string,
     name: FunctionName | typeof MODEL_RUNNER,
     filterPattern: IFilterPattern,
@@ -89,9 +99,11 @@ export function createMetricFilters(
       metricValue: `$.${member}`,
     })
   for (const name of new Set(READ_OPERATIONS.map(functionOf)))
-    createLatency(READ_LATENCY, name, completedReadOf(name), 'durationMs')
+    createMeasure(READ_LATENCY, name, completedReadOf(name), 'durationMs')
   for (const [metricName, { name, member }] of Object.entries(RUN_LATENCIES))
-    createLatency(metricName, name, atLeastZero(member), member)
+    createMeasure(metricName, name, atLeastZero(member), member)
+  for (const name of AGENT_FUNCTIONS)
+    createMeasure(MEMORY_USED, name, IS_REPORT, 'record.metrics.maxMemoryUsedMB')
   if (modelRunner !== functions[RUN_LATENCIES[START_DELAY].name])
-    createLatency(START_DELAY, MODEL_RUNNER, atLeastZero(START_DELAY_MS), START_DELAY_MS)
+    createMeasure(START_DELAY, MODEL_RUNNER, atLeastZero(START_DELAY_MS), START_DELAY_MS)
 }

@@ -25,6 +25,8 @@ export const THROTTLED_REQUESTS = 'ThrottledRequests'
 export const READ_LATENCY = 'ReadLatencyMs'
 export const RUN_OVERHEAD = 'RunOverheadMs'
 export const START_DELAY = 'StartDelayMs'
+/** Of an invocation of a function that runs agents: CloudWatch has no metric of it. */
+export const MEMORY_USED = 'MemoryUsedMb'
 
 type MetricOptions = { statistic: string; period?: Duration; label?: string }
 
@@ -75,6 +77,7 @@ export function serviceMetrics(namespace: string) {
       period: PERIOD,
       usingMetrics: { cost: dailyCost, usual: usualDailyCost },
     }),
+    memoryUsed: createMetric(MEMORY_USED, { statistic: 'Maximum', label: 'maximum' }),
     /** One in a hundred takes longer than this, in milliseconds. */
     latencyMetric: (metricName: string, what: string) =>
       createMetric(metricName, { statistic: 'p99', label: `${what} p99 (ms)` }),

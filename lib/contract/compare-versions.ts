@@ -38,9 +38,13 @@ const toDocument = (version: VersionDetails) => ({
   requireTools: version.requireTools ?? false,
   context: version.context ?? {},
   schedules: Object.fromEntries((version.schedules ?? []).map((each) => [String(each.name), each])),
+  keys: Object.fromEntries(
+    (version.keys ?? []).map(({ name, from, pointer }) => [name, { [from]: pointer }]),
+  ),
   env: version.env,
   execution: version.execution,
   code: version.code ? version.codeHash : false,
+  remote: version.remote ?? {},
 })
 
 function compareLines(before: string, after: string): ComparedLine[] {

@@ -18,6 +18,7 @@ import {
   USAGE_PAGE_SIZE,
   VALUE_BYTES,
 } from '../core/limits.ts'
+import { KEY_FILTER_RULE, parseKeyFilter } from '../core/search-keys.ts'
 import { VERDICTS } from '../core/trial.ts'
 import { USAGE_DIMENSIONS, USAGE_INTERVALS } from '../core/usage.ts'
 import { LIMITED } from '../core/usage-limits.ts'
@@ -171,10 +172,27 @@ function fields() {
 
 const SEARCH = `A page looks at ${MAX_SEARCHED.toLocaleString('en-US')} executions at most: see \`X-Searched-Until\` (in MCP, \`searchedUntil\`).`
 
+function finishedRange(note = '') {
+  return {
+    finishedFrom: time(`Return only executions that ended at this time or later (RFC 3339).${note}`),
+    finishedTo: time(`Return only executions that ended before this time (RFC 3339).${note}`),
+  }
+}
+
 function searchText(description: string, max: number) {
   const error = `must have 1 to ${max} characters`
   const text = z.optional(z.string().check(z.minLength(1, { error }), z.maxLength(max, { error })))
   return describe(text, description, { minLength: 1, maxLength: max })
+}
+
+function keyFilter() {
+  return describe(
+    z.optional(
+      z.string().check(z.refine((text) => parseKeyFilter(text) !== null, { error: KEY_FILTER_RULE })),
+    ),
+    `Return only executions with this value of a key that their version declares: \`{name}:{value}\`, or \`{name}:{prefix}*\`. A \`\\*\` at the end is an asterisk. With a prefix that thousands of executions have, a page looks at ${MAX_SEARCHED.toLocaleString('en-US')} at most.`,
+    { pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}:' },
+  )
 }
 
 function agentName(description: string) {
@@ -223,6 +241,7 @@ export const lineExecutionPageParameters = /* @__PURE__ */ parameters(() => ({
     z.optional(oneOf(['IN_PROGRESS', 'SUCCESS', 'ERROR'])),
     'Return only executions with this status. Pages can be short, also empty, before the last one.',
   ),
+  ...finishedRange(),
   fields: fields(),
 }))
 
@@ -249,6 +268,7 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     'With true, return only suspended executions, which wait for an approval, a signal or a time. With false, return only the others.',
   ),
   tenantId: describe(tenantId(), 'Return only executions of this tenant.'),
+  key: keyFilter(),
   from: time('Return only executions created at this time or later (RFC 3339).'),
   to: time('Return only executions created before this time (RFC 3339).'),
   fields: fields(),
@@ -263,6 +283,7 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
     `Return only executions with this source. Executions of a trial are in no list but that of the trial: with TRIAL, reruns are listed that take something from a recording. ${SEARCH}`,
   ),
   model: searchText(`Return only executions whose record has this model. ${SEARCH}`, MAX_FILTER.model),
+  ...finishedRange(` ${SEARCH}`),
 }))
 
 export const revocationParameters = /* @__PURE__ */ parameters(() => ({

@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
 import type { AbortedRollout, Rollout } from './rollout.ts'
 import type { DeclaredSchedule } from './schedule.ts'
+import type { DeclaredKey } from './search-keys.ts'
 import type { Gate } from './trial.ts'
 
 /** The file that makes a folder an agent. */
@@ -47,6 +48,20 @@ export const isStrict = (
   { enforceInputSchema }: { enforceInputSchema?: boolean | undefined },
 ): boolean => enforceInputSchema ?? execution.enforceInputSchema ?? false
 
+/** A URL or a Lambda function that runs an agent. The service signs what it sends to the URL. */
+export type Remote = {
+  url?: string | undefined
+  headers?: Record<string, string> | undefined
+  allowedHosts?: string[] | undefined
+  lambda?: { function: string } | undefined
+  timeoutSeconds: number
+  readOnly?: boolean | undefined
+}
+
+/** What runs a version, for error messages. Only a model agent has a model that the service calls. */
+export const kindOf = ({ code, remote }: Pick<Version, 'code' | 'remote'>): 'code' | 'remote' | 'model' =>
+  remote ? 'remote' : code ? 'code' : 'model'
+
 /** Limits and parameters of each model response; those that are absent are the provider's. */
 export type ModelSettings = { maxOutputTokens?: number; temperature?: number }
 
@@ -83,11 +98,15 @@ export type Version = {
   requireTools?: true
   /** The schedules that the agent has while this version is current. Absent if the document has none. */
   schedules?: DeclaredSchedule[]
+  /** By what people search for its executions. Absent if the document has none. */
+  keys?: DeclaredKey[]
   /** Tokens of the model's context window, and how many of the latest tool results are never cleared. */
   context?: ContextSettings
   /** As declared in the document. */
   tools: Json[]
   code: boolean
+  /** Where a remote agent runs, as declared in the document. Absent for every other agent. */
+  remote?: Remote
   /** Names of the environment variables that a code agent may read. */
   env: string[]
   instructions: string

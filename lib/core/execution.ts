@@ -2,6 +2,7 @@ import type { Violation } from './errors.ts'
 import type { JsonObject } from './json/json.ts'
 import { leaseTimes } from './lease-times.ts'
 import type { SelectedBy } from './rollout.ts'
+import type { SearchKey } from './search-keys.ts'
 import type { Judgement, Replay } from './trial.ts'
 import type { LimitSubject } from './usage-limits.ts'
 import type { Suspension, Wait } from './wait.ts'
@@ -106,6 +107,8 @@ export type Execution = {
   isDraft: boolean
   /** Where its events go, beside the webhooks of the organization; null without one. */
   webhookUrl: string | null
+  /** By what people search for it: the keys of its version that its input has, and once it succeeds its output. */
+  keys: SearchKey[]
   /** The trace that it belongs to, as `toTraceparent` returns it; null if its trace begins with it. */
   traceparent: string | null
   /** The chain of agents that led to this call, outermost first. */
@@ -215,6 +218,8 @@ export type Outcome = {
   lostUsage?: Usage
   warnings?: string[]
   judgement?: Judgement
+  /** All keys of the execution, those that it has first. Absent if there are no others. */
+  keys?: SearchKey[]
 } & (
   | ({ status: 'SUCCESS'; output: JsonObject; cached?: true; cachedExecutionId?: string } & Progress)
   | ({ status: 'ERROR'; error: ExecutionError } & Partial<Progress>)
@@ -256,6 +261,7 @@ export type NewExecution = Pick<
       | 'learnedFrom'
       | 'traceparent'
       | 'watchedUntil'
+      | 'keys'
     >
   > & {
     now: number
@@ -289,6 +295,7 @@ export function newExecution(params: NewExecution): Execution {
     learnedFrom: null,
     traceparent: null,
     watchedUntil: null,
+    keys: [],
     ...given,
     ...(given.replay?.isTrial && { cache: null }),
     source: parent ? 'AGENT' : sourceOf(given),
@@ -415,5 +422,18 @@ export const hasUsedAllSteps = (
 /** Whether the feedback says that the output is wrong. */
 export const isRejection = ({ rating, correctedOutput }: Feedback): boolean =>
   rating === -1 || correctedOutput !== null
+
+type TimeRange = { finishedFrom?: number | undefined; finishedTo?: number | undefined }
+
+/** Whether it became final in the range, in milliseconds since the epoch. Null: also if it has not. */
+export function isFinishedIn(
+  { finishedAt }: { finishedAt?: string | null },
+  range: TimeRange | null,
+): boolean {
+  const { finishedFrom, finishedTo } = range ?? {}
+  if (finishedFrom === undefined && finishedTo === undefined) return true
+  const at = finishedAt ? Date.parse(finishedAt) : Number.NaN
+  return at >= (finishedFrom ?? Number.NEGATIVE_INFINITY) && at < (finishedTo ?? Number.POSITIVE_INFINITY)
+}
 
 export const isFinal = ({ status }: Pick<Execution, 'status'>): boolean => status !== 'IN_PROGRESS'

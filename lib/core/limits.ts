@@ -46,6 +46,10 @@ export const PAGE_SIZE = { min: 1, max: 100, default: 50 } as const
 /** Executions that one request looks at whose filters no index has. */
 export const MAX_SEARCHED = 2_000
 
+/** Keys of an agent by which executions are found, and the characters of a value that they have. */
+export const MAX_KEYS = 5
+export const MAX_KEY_CHARACTERS = 128
+
 /** Results of a batch on one page. */
 export const RESULT_PAGE_SIZE = { min: 1, max: 1_000, default: 1_000 } as const
 
@@ -181,7 +185,14 @@ export const MAX_WEBHOOK_URL = 2_048
 export const MAX_WEBHOOK_SELECTED = 50
 
 /** Characters of the texts that select executions, and entries of the audit log. */
-export const MAX_FILTER = { errorCode: 100, errorText: 200, model: 300, actor: 600, target: 200 } as const
+export const MAX_FILTER = {
+  errorCode: 100,
+  errorText: 200,
+  model: 300,
+  key: 600,
+  actor: 600,
+  target: 200,
+} as const
 
 /** How long the previous secret of a webhook stays valid. */
 export const SECRET_OVERLAP_MS = DAY_MS

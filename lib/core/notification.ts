@@ -83,6 +83,8 @@ export type WebhookSecret = { secret: string; createdAt: string; expiresAt: stri
 
 /** Of the URL that is given with a run or a batch, signed with the default secret. */
 export const DEFAULT_WEBHOOK = 'default'
+/** The remote agent of a run, which is told of its cancel. */
+export const REMOTE_AGENT = 'remote-agent'
 /** The event bus of the deployment. */
 export const EVENT_BUS = 'event-bus'
 

@@ -66,10 +66,18 @@ function withFewerSignals({ signals = [], ...wait }: Wait): Wait {
 
 const sizeOf = (wait: Wait): number => Buffer.byteLength(JSON.stringify(wait))
 
-/** What a code agent waits for, as stored with its step. */
+/** What a code agent waits for, or the run of a remote agent, as stored with its step. */
 export type WaitRequest =
   | { kind: 'sleep'; until: string }
-  | { kind: 'signal'; signals: string[]; isAny: boolean; until: string | null; schema?: JsonObject }
+  | {
+      kind: 'signal'
+      signals: string[]
+      isAny: boolean
+      until: string | null
+      schema?: JsonObject
+      /** A remote agent is told if the execution is cancelled. */
+      tellsCancel?: true
+    }
   | { kind: 'approval'; id: string; title: string; data: Json; until: string }
 
 /** When a call of a tool needs an approval: always, or if its arguments match the JSON Schema `when`. */

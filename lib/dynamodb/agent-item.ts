@@ -54,6 +54,8 @@ const JSON_FIELDS = [
   'learning',
   'context',
   'schedules',
+  'keys',
+  'remote',
 ] as const
 
 export const versionToItem = (version: Version): Item => ({
@@ -71,7 +73,8 @@ export function versionFromItem(item: Item): Version {
     ...pick(version, ['createdAt', 'createdBy']),
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
-    ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'modelSettings', 'tools']),
+    ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'keys', 'modelSettings', 'tools']),
+    ...parse(version, ['remote']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'neverReplaced']),

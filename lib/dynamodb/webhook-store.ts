@@ -2,7 +2,13 @@ import { MAX_WEBHOOKS } from '../core/limits.ts'
 import { DEFAULT_WEBHOOK, type Webhook, type WebhookSecret } from '../core/notification.ts'
 import type { WebhookStore } from '../core/ports/notifications.ts'
 import { withoutNulls } from './executions/execution-item.ts'
-import { destinationsKey, WEBHOOK_PREFIX, webhookKey, webhookSecretKey } from './table/keys.ts'
+import {
+  destinationsKey,
+  signingSecretKey,
+  WEBHOOK_PREFIX,
+  webhookKey,
+  webhookSecretKey,
+} from './table/keys.ts'
 import { type Condition, type Item, NOT_EXISTS, queryPages, type Table } from './table/table.ts'
 
 /**
@@ -69,9 +75,27 @@ export function webhookStore(table: Table): WebhookStore {
     async putSecrets({ organizationId, id, secrets, replaces }) {
       const item = { ...webhookSecretKey(organizationId, id), current: secrets[0]?.secret, secrets }
       const isStored = await table.put(item, replaces ? isCurrent(replaces) : NOT_EXISTS)
-      if (isStored && id === DEFAULT_WEBHOOK)
-        await table.update(destinationsKey(organizationId), { set: { hasDefaultSecret: true } })
+      if (isStored && id === DEFAULT_WEBHOOK) {
+        const createdAt = secrets[0]?.createdAt
+        const isNewer = {
+          expression: 'attribute_not_exists(pk) OR #createdAt <= :createdAt',
+          ...{ names: ['createdAt'], values: { createdAt } },
+        }
+        await table.put({ ...signingSecretKey(organizationId), createdAt, secrets }, isNewer)
+        const set = { hasDefaultSecret: true, hasSigningSecret: true }
+        await table.update(destinationsKey(organizationId), { set })
+      }
       return isStored
+    },
+
+    async getSigningSecrets({ organizationId }) {
+      const item = await table.get(signingSecretKey(organizationId), { consistent: true })
+      return (item?.secrets ?? []) as WebhookSecret[]
+    },
+
+    async hasSigningSecret({ organizationId }) {
+      const item = await table.get(destinationsKey(organizationId), { consistent: true })
+      return item?.hasSigningSecret === true
     },
 
     async hasDefaultSecret({ organizationId }) {

@@ -5,6 +5,7 @@ import { LEASE_MS } from '../core/limits.ts'
 import type { AgentStore } from '../core/ports/agents.ts'
 import type { CacheStore, DeclarationStore } from '../core/ports/caches.ts'
 import type { ExecutionStore } from '../core/ports/executions.ts'
+import type { WebhookStore } from '../core/ports/notifications.ts'
 import type { QueuedExecution, RunQueue, SlotQueue } from '../core/ports/queues.ts'
 import type { System } from '../core/ports/system.ts'
 import type { LimitStore } from '../core/ports/usage.ts'
@@ -27,6 +28,8 @@ export type Engine = {
   queue: RunQueue
   /** Keeps declarations of MCP tools for replays; by default, they are not kept. */
   declarations?: DeclarationStore
+  /** Has the secrets that sign requests to remote agents. */
+  webhooks?: Pick<WebhookStore, 'getSigningSecrets'>
   /** Those of tenants and agents; none by default. */
   limits?: LimitStore & SlotQueue
   system: System

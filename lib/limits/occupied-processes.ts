@@ -10,7 +10,7 @@ export const WINDOW_MS = 6_000
 export const FREE_MS = 3_000
 
 /** A process counts for the next window this long before it begins, so that open requests precede new ones. */
-const LEAD_MS = 1_000
+export const LEAD_MS = 1_000
 
 /**
  * For so many windows after a refusal, and in the one after it has counted, a process counts before it does anything
@@ -42,7 +42,7 @@ export type Clock = {
   random: () => number
 }
 
-const SYSTEM_CLOCK: Clock = {
+export const SYSTEM_CLOCK: Clock = {
   now: () => Date.now(),
   after: (ms, callback) => {
     const timer = setTimeout(callback, ms).unref()

@@ -7,7 +7,7 @@ import {
   readInteger,
   SHARED_CONCURRENCY,
 } from '../environment.ts'
-import { describeCause, logger } from '../logger.ts'
+import { readKnownQuota } from './known-quota.ts'
 import { FREE_MS, occupiedProcesses } from './occupied-processes.ts'
 
 /**
@@ -45,9 +45,6 @@ function shareQuota(rates: RateStore, max: number): OpenRequests {
   }
 }
 
-/** How long a process may not know of another quota. */
-const QUOTA_TTL_MS = 5 * 60_000
-
 /**
  * Shares the quota that the sweeper has stored if it is small. It is read for a request that has been open for a while,
  * so that short ones do not wait for it, and what they could not occupy is not limited. While it is unknown, and if it
@@ -55,21 +52,13 @@ const QUOTA_TTL_MS = 5 * 60_000
  */
 function limitIfSmall(rates: RateStore): OpenRequests {
   let share: { max: number; requests: OpenRequests } | null = null
-  let readAt = Number.NEGATIVE_INFINITY
+  const readQuota = readKnownQuota(rates)
 
   async function readShare(): Promise<typeof share> {
-    const now = Date.now()
-    if (now - readAt < QUOTA_TTL_MS) return share
-    readAt = now
-    try {
-      const quota = await rates.getQuota({ now })
-      const max =
-        quota !== null && quota < SMALL_QUOTA ? Math.max(1, Math.floor(quota * ORGANIZATION_SHARE)) : null
-      if (max !== (share?.max ?? null))
-        share = max === null ? null : { max, requests: shareQuota(rates, max) }
-    } catch (error) {
-      logger.warn('quota of the account not read', { cause: describeCause(error) })
-    }
+    const quota = await readQuota()
+    const max =
+      quota !== null && quota < SMALL_QUOTA ? Math.max(1, Math.floor(quota * ORGANIZATION_SHARE)) : null
+    if (max !== (share?.max ?? null)) share = max === null ? null : { max, requests: shareQuota(rates, max) }
     return share
   }
 

@@ -87,10 +87,10 @@ export function cancelRecorded(
   )
 }
 
-const { tenantId, errorCode, errorText, version, source, model } = executionPageParameters.shape
+const { tenantId, key, errorCode, errorText, version, source, model } = executionPageParameters.shape
 const SEARCH = { errorCode, errorText, version, source, model }
 /** The rules of the HTTP parameters, of which JSON Schema cannot express all. */
-const FILTERS = z.object({ tenantId, ...SEARCH })
+const FILTERS = z.object({ tenantId, key, ...SEARCH })
 
 const LIST_EXECUTIONS = serviceTool({
   name: 'list_executions',
@@ -100,6 +100,7 @@ const LIST_EXECUTIONS = serviceTool({
     agent: z.string().optional().describe('Only runs of this agent: the name of its tool.'),
     status: executionRecord.shape.status.optional().describe('Only runs with this status.'),
     tenantId: z.string().min(1).max(128).optional().describe('Only runs of this tenant.'),
+    key,
     ...SEARCH,
     limit: z.int().min(PAGE_SIZE.min).max(PAGE_SIZE.max).optional().meta({ default: PAGE_SIZE.default }),
     cursor: z.string().optional().describe('The nextCursor of the previous page.'),

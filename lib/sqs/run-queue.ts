@@ -43,15 +43,26 @@ export function openRunQueue(environment: Environment = process.env) {
   const feed: FeedQueue['feed'] = (message) => sendAlone(toMessage(message))
   const fire: FeedQueue['fire'] = (message) => sendAlone(toMessage(message))
 
+  const isShared = ({ eventSourceARN }: Pick<SQSRecord, 'eventSourceARN'>) =>
+    modelQueueUrl.endsWith(`/${nameOf(eventSourceARN)}`)
+
   return {
     send,
     sendBatch,
     feed,
     fire,
 
+    /** Sends the message of a record again, as if it had never been received. @throws Unavailable */
+    async sendAgain(record: SQSRecord, delayMs: number): Promise<void> {
+      const message = parseRunMessage(record.body)
+      const group = record.attributes.MessageGroupId ?? runGroupOf(message)
+      await (isShared(record) ? sendShared : sendAlone)({ body: message, group, delayMs })
+    },
+
     /** The message of a record, in the queue that it was received from. */
-    received({ receiptHandle: ReceiptHandle, eventSourceARN }: Received) {
-      const QueueUrl = modelQueueUrl.endsWith(`/${nameOf(eventSourceARN)}`) ? modelQueueUrl : queueUrl
+    received(record: Received) {
+      const ReceiptHandle = record.receiptHandle
+      const QueueUrl = isShared(record) ? modelQueueUrl : queueUrl
       return {
         /** Sets the time until the message becomes visible again, rounded up to seconds; at most 12 hours. */
         async changeVisibility(ms: number): Promise<void> {

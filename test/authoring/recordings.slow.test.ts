@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { inFolder, newCli } from '../cli/cli.ts'
 import { finalAnswer, httpTool } from '../support/engine/model-agent.ts'
-import { serveMcp } from '../tools/kinds/mcp-server.ts'
 import { CASES, modelAgent, OFFLINE, scriptedCases } from './scripted-cases.ts'
 
 describe('recordings', async () => {
@@ -39,20 +38,6 @@ describe('recordings', async () => {
       cli.write({ 'callee/agent.md': modelAgent(callee, 'Answer briefly.') })
       const changed = await cli.run(['test', 'caller', '--replay'], { environment: OFFLINE })
       expect(changed.stdout).toContain('Changed: the instructions.')
-    })
-
-    it('replays the tools of an MCP server without connecting to it', async () => {
-      const mcp = await serveMcp()
-      const tools = [{ name: 'crm', mcp: { url: mcp.url, allowedHosts: [mcp.host] } }]
-      cli.write(inFolder('mcp', { 'agent.md': modelAgent(tools), 'cases.yaml': CASES }))
-      const find = { calls: [{ name: 'crm_find_customer', input: { name: 'Ada' } }] }
-      await cli.json(['test', 'mcp', '--record'], { environment: environmentOf([find, answer]) })
-      const requests = mcp.seen.length
-      expect(await cli.json(['test', 'mcp', '--replay'], { environment: OFFLINE })).toMatchObject({
-        passed: 1,
-      })
-      expect(mcp.seen).toHaveLength(requests)
-      expect(readFileSync(join(cli.folder, 'mcp/recordings/asks.yaml'), 'utf8')).toContain('found Ada')
     })
 
     it('records a refusal, but no temporary error', async () => {

@@ -167,22 +167,6 @@ describe('--record and --replay', () => {
     expect(text).not.toContain(KEY)
     expect(text.match(/path: \/things\/a/g)).toHaveLength(2)
   })
-
-  it.each([['the prompt', modelAgent([], 'Answer briefly.'), 'Changed: the instructions.']])(
-    'reports a changed request after a change of %s',
-    async (_, changed, message) => {
-      cli.write(inFolder('changes', { 'agent.md': modelAgent(), 'cases.yaml': CASES }))
-      await cli.json(['test', 'changes', '--record'], { environment: environmentOf([answer]) })
-      cli.write({ 'changes/agent.md': changed })
-      const { code, stdout } = await cli.run(['test', 'changes', '--replay'], { environment: OFFLINE })
-      expect(code).toBe(1)
-      expect(stdout).toContain(
-        'The request has changed since it was recorded. No recording for this model request.',
-      )
-      expect(stdout).toContain(message)
-      expect(stdout).toContain('Run with --record.')
-    },
-  )
 })
 
 describe('publish --test', () => {

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { newDemo } from './demo/new-demo.ts'
-import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, focusedName, heading, link, region } from './support/pages.ts'
 
@@ -74,11 +73,6 @@ describe('agents', () => {
     await button(code, 'Show the code').click()
     await code.getByText('The address book is locked by another import.').waitFor()
   })
-
-  it('have no version that was deleted', async () => {
-    const page = await openVersion(idOf(1))
-    await page.getByRole('alert').getByText('It may have been deleted').waitFor()
-  })
 })
 
 describe('a draft', () => {
@@ -136,20 +130,6 @@ describe('a draft', () => {
     await state(page, 'Current')
   })
 
-  it('that needs a trial says so, and where to start one', async () => {
-    const old = await currentId()
-    await publish({ draft: false, settings: 'promotion: { require: trial, minRuns: 5 }, ' })
-    const draft = await publish()
-    const page = await openVersion(draft)
-    await button(page, 'Promote…').click()
-    await page.getByText('The current version requires a trial with at least 5 runs.').waitFor()
-    await button(page, 'Promote').click()
-    await page.getByRole('alert').getByText('A trial is required').waitFor()
-    const start = page.getByRole('link', { name: 'Start a trial of this version' })
-    expect(await start.getAttribute('href')).toBe(`#/trials/new?agent=${SLUG}&version=${draft}`)
-    expect((await demo.call('POST', `/v1/agents/${SLUG}/versions/${old}/promote`)).status).toBe(200)
-  })
-
   it('is retired, made usable again and deleted', async () => {
     const page = await openVersion(await publish())
     for (const [opener, confirm, name] of [
@@ -192,18 +172,6 @@ describe('a rollout', () => {
     await button(page, 'End rollout…').click()
     await button(page, 'End rollout').click()
     await card(page).getByText('All runs that name no version get the current one.').waitFor()
-    expect((await rollout()).status).toBe(404)
-  })
-
-  it('that ends while its form is open is not started again unasked', async () => {
-    const versionId = await publish()
-    await demo.call('PUT', `/v1/agents/${SLUG}/rollout`, { body: { versionId, percent: 5 } })
-    const page = await openPage(demo, `#/agents/${SLUG}`)
-    await button(page, 'Change rollout…').click()
-    await page.getByLabel('Share of the runs').fill('60')
-    await demo.call('DELETE', `/v1/agents/${SLUG}/rollout`)
-    await button(page, 'Change rollout').click()
-    await page.getByRole('alert').getByText('The rollout has ended.').waitFor()
     expect((await rollout()).status).toBe(404)
   })
 })

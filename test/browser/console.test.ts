@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectDemo } from './demo/start-demo.ts'
-import { idOf } from './stub/records.ts'
 import { startProxy } from './stub/start-stub.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, focusedText, heading } from './support/pages.ts'
@@ -58,20 +57,6 @@ describe('the search', () => {
     await field(page).fill('redact')
     await page.getByRole('option', { name: /^Agent\s*Redact PII/ }).click()
     await heading(page, 'Redact PII').waitFor()
-  })
-
-  it('says where it has looked for what it does not find, and looks again after a failure', async () => {
-    const page = await openPage(demo, '#/agents')
-    await page.route('**/v1/batches/*', (route) => route.abort())
-    await page.keyboard.press('/')
-    await field(page).fill(idOf(99))
-    await page.getByText(/Could not look among/).waitFor()
-    await page.unroute('**/v1/batches/*')
-    await button(page, 'Retry').click()
-    const note = page.getByRole('dialog').getByRole('status')
-    await expect
-      .poll(() => note.textContent())
-      .toMatch(/^Not found among (?=.*runs)(?=.*batches)(?=.*trials)(?=.*webhooks)/)
   })
 })
 

@@ -7,7 +7,7 @@ import { HOSTILE_STRINGS } from './stub/hostile-strings.ts'
 import { failure, ok, plainAnswers } from './stub/plain-answers.ts'
 import { aMe, anApproval } from './stub/records.ts'
 import { type Answers, type Stub, startStub } from './stub/start-stub.ts'
-import { loadPage, useBrowser } from './support/browser.ts'
+import { useBrowser } from './support/browser.ts'
 import {
   findInjected,
   HOSTILE_IDS,
@@ -111,27 +111,5 @@ describe('an outage', () => {
     await start()
     await alert.getByRole('button', { name: 'Retry' }).click()
     await page.getByText('1 batch', { exact: true }).waitFor()
-  })
-
-  it('of the database is named on a first visit, and Retry works when it is back', async () => {
-    const page = await openPage(stub, '#/nowhere')
-    isUnavailable = true
-    await loadPage(page, stub.url, '#/agents')
-    const alert = page.getByRole('alert').last()
-    await alert.getByText('A service that this request depends on did not respond.').waitFor()
-    isUnavailable = false
-    await alert.getByRole('button', { name: 'Retry' }).click()
-    await page.getByRole('link', { name: 'Triage ticket', exact: true }).waitFor()
-  })
-
-  it('by an update, after which scripts of the page are gone, says to reload', async () => {
-    const page = await openPage(stub, '#/nowhere')
-    await page.route('**/console/*.js', (route) => route.fulfill({ status: 404 }))
-    await page.evaluate(`location.hash = '#/tenants'`)
-    const alert = page.getByRole('alert').last()
-    await alert.getByText('The service has been updated.').waitFor()
-    await page.unroute('**/console/*.js')
-    await alert.getByRole('button', { name: 'Retry' }).click()
-    await page.getByRole('link', { name: 'acme' }).waitFor()
   })
 })

@@ -150,16 +150,6 @@ describe('a provider that fails', () => {
     await signInAs(page, 'ada')
     await overview(page)
   })
-
-  it('may be down, and come back', async () => {
-    const page = await open(console)
-    await idp.stop()
-    await button(page).click()
-    await page.getByText('cannot be reached from this page').waitFor()
-    await idp.restart()
-    await signInAs(page, 'ada')
-    await overview(page)
-  })
 })
 
 describe('somebody whom the service does not know', () => {

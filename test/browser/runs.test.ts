@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newDemo } from './demo/new-demo.ts'
-import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, heading, link, region } from './support/pages.ts'
 
@@ -45,42 +44,6 @@ describe('the list of runs', () => {
     await open()
     await rowOf(page, id).getByText('Success').waitFor()
   })
-
-  it('is searched by errors, and shows what the service refuses', async () => {
-    const page = await openPage(demo, '#/runs?tenantId=list')
-    await button(page, 'More filters').click()
-    await page.getByLabel('Text in the error').fill('LOCKED')
-    await page.keyboard.press('Enter')
-    await page.getByText(/^Looked at all 3 runs back to/).waitFor()
-    expect(await page.getByLabel('Status').inputValue()).toBe('ERROR')
-    await page.getByLabel('Source').selectOption('BATCH')
-    await page.getByText(/^None of them matches. Looked at all 3 runs/).waitFor()
-    const refused = await openPage(demo, '#/runs?version=latest')
-    await refused.getByText('version must be a version ID (a UUID).').first().waitFor()
-  })
-
-  it('retries failed runs, each once, also after a reload', async () => {
-    for (let number = 0; number < 3; number++)
-      await demo.run('import-contacts', { count: 2, fail: true }, 'tenantId=retry')
-    const page = await openPage(demo, '#/runs?tenantId=retry')
-    const dialog = page.getByRole('dialog')
-    await page.getByRole('checkbox', { name: 'Select 3 failed runs' }).check()
-    await button(page, 'Retry…').click()
-    await dialog.getByText(/Models are asked and tools are called again/).waitFor()
-    await button(page, 'Retry 3 runs').dblclick()
-    await dialog.getByText('3 of 3 runs started.').waitFor()
-    await expect.poll(() => dialog.getByText('Error', { exact: true }).count()).toBe(3)
-    expect(await countRuns('retry')).toBe(6)
-    await page.reload()
-    await page.getByText(/^6 runs/).waitFor()
-    await page.getByRole('checkbox', { name: 'Select 6 failed runs' }).check()
-    for (const box of (await page.getByRole('checkbox', { name: /^Select run/ }).all()).slice(0, 3))
-      await box.uncheck()
-    await button(page, 'Retry…').click()
-    await button(page, 'Retry 3 runs').click()
-    await dialog.getByText('3 of 3 runs started.').waitFor()
-    expect(await countRuns('retry')).toBe(6)
-  })
 })
 
 describe('a run', () => {
@@ -115,16 +78,6 @@ describe('a run', () => {
     await open()
     await page.getByText('Success').first().waitFor()
     await page.getByText('batch 4: 2 contacts').waitFor()
-  })
-
-  it('that failed says why, and leads to the first error', async () => {
-    const id = await demo.run('order-support', { orderId: 'B-7', question: QUESTION })
-    const page = await openPage(demo, `#/runs/${id}`)
-    await button(page, 'First error').click()
-    await expect.poll(() => page.url()).toContain('?step=1.1')
-    const failed = await demo.run('order-support', { orderId: 'B-9', question: QUESTION })
-    const other = await openPage(demo, `#/runs/${failed}`)
-    await other.getByText('ModelFailed').first().waitFor()
   })
 
   it('is cancelled, given feedback that matches the output schema, and deleted', async () => {
@@ -207,12 +160,5 @@ describe('comparing two runs', () => {
     await steps.getByRole('link', { name: /^Open in B ?: Step 1$/ }).click()
     await heading(page, /^Run /).waitFor()
     expect(page.url()).toContain(`#/runs/${first}?step=1`)
-  })
-
-  it('says that a run does not exist', async () => {
-    const page = await openPage(demo, `#/compare?a=${first}&b=${idOf(0)}`)
-    await page.getByRole('alert').waitFor()
-    await page.getByRole('link', { name: 'Compare A with another run…' }).click()
-    await page.getByLabel('Run B').waitFor()
   })
 })

@@ -101,30 +101,4 @@ describe('signing in', () => {
     await third.goBack()
     await signInPage(third)
   })
-
-  it('ends in all tabs when the service rejects the token', async () => {
-    const page = await openLink(`${console}#token=${org.token}`)
-    await overview(page)
-    const second = await openTab(page)
-    await overview(second)
-    await page.route('**/v1/agents?*', (route) => route.fulfill({ status: 401 }))
-    await page.evaluate(`location.hash = '#/agents'`)
-    for (const tab of [page, second]) await tab.getByText('The service rejected the token').waitFor()
-  })
-
-  it('is kept on this device for seven days, or until one signs out', async () => {
-    let page = await open(console)
-    await page.getByLabel('API token').fill(org.token)
-    await page.getByLabel('Keep me signed in on this device').check()
-    await page.keyboard.press('Enter')
-    await overview(page)
-    const { device } = (await stored(page)) as { device: string[] }
-    const days = (JSON.parse(device[0] ?? '').expiresAt - Date.now()) / 86_400_000
-    expect(Math.round(days)).toBe(7)
-    page = await reopen(page)
-    await overview(page)
-    await signOut(page)
-    await signInPage(page)
-    expect(await stored(page)).toEqual({ tab: [], device: [] })
-  })
 })

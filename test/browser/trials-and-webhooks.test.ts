@@ -5,9 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseWebhook } from '../../clients/typescript/src/index.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { newDemo } from './demo/new-demo.ts'
-import { idOf } from './stub/records.ts'
 import { useBrowser } from './support/browser.ts'
-import { button, heading, link, region } from './support/pages.ts'
+import { button, link, region } from './support/pages.ts'
 
 const { openPage } = useBrowser()
 const demo = await newDemo()
@@ -120,11 +119,6 @@ describe('a webhook', () => {
     await button(page, 'Delete webhook').click()
     await page.getByText('There are no webhooks.').waitFor()
   })
-
-  it('that somebody else has deleted says so', async () => {
-    const page = await open(`#/webhooks/${idOf(1)}`)
-    await page.getByRole('alert').getByText('It may have been deleted').waitFor()
-  })
 })
 
 describe('a trial', () => {
@@ -177,21 +171,5 @@ describe('a trial', () => {
     await button(page, 'Delete…').click()
     await button(page, 'Delete trial').click()
     await page.getByText('There are no trials of this agent or version yet.').waitFor()
-  })
-
-  it('that the service refuses says why, and can be sent again', async () => {
-    const page = await openPage(demo, '#/trials/new')
-    const detail = '/maxTrialCostUsd must be higher.'
-    await page.route('**/trials', (route) =>
-      route.fulfill({
-        ...{ status: 422, contentType: 'application/problem+json' },
-        json: { title: 'Refused', status: 422, detail },
-      }),
-    )
-    await start(page, '1')
-    await page.getByText('“Cost limit” must be higher.').waitFor()
-    await page.unroute('**/trials')
-    await button(page, 'Start trial').click()
-    await heading(page, /^Trial /).waitFor()
   })
 })

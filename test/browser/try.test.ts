@@ -57,13 +57,6 @@ const editor = (page: Page) => page.getByRole('textbox', { name: 'Input as JSON'
 const destination = (page: Page) => page.getByLabel('Destination')
 const newest = async () => (await demo.call('GET', '/v1/agent_executions?limit=1')).json[0]
 
-async function jsonOf(page: Page): Promise<Record<string, unknown>> {
-  await button(page, 'JSON').click()
-  const text = await editor(page).inputValue()
-  await button(page, 'Form').click()
-  return JSON.parse(text)
-}
-
 async function fillJson(page: Page, value: object): Promise<void> {
   await button(page, 'JSON').click()
   await editor(page).fill(JSON.stringify(value))
@@ -97,29 +90,6 @@ describe('the form', () => {
       .poll(() => result(page).getByRole('status').allTextContents())
       .toEqual([expect.stringMatching(/^The run succeeded/)])
     expect((await newest()).input).toMatchObject({ departure: '2026-03-03', passengers: 2, insured: true })
-  })
-
-  it('keeps zones of times, adds and removes items, and says what is not complete', async () => {
-    const page = await openTry()
-    const exact = { meeting: '2026-03-01T09:30:15.250-05:00', departure: '2026-03-01' }
-    await fillJson(page, exact)
-    const meeting = page.getByLabel('meeting', { exact: true })
-    expect(await page.getByLabel('Time zone of meeting').inputValue()).toBe('-05:00')
-    expect(await jsonOf(page)).toEqual(exact)
-    await meeting.fill('2026-07-01T10:00')
-    await button(page, 'Add item to items').click()
-    expect(await focusedName(page)).toContain('article')
-    await page.keyboard.type('tea')
-    const changed = { ...exact, meeting: '2026-07-01T10:00:00-05:00' }
-    expect(await jsonOf(page)).toEqual({ ...changed, items: [{ article: 'tea' }] })
-    await button(page, 'Remove items 1').click()
-    expect(await focusedName(page)).toBe('Add item to items')
-    await fillJson(page, { ...VALID, departure: undefined })
-    await page.getByLabel('Day of departure').focus()
-    await page.keyboard.type('01')
-    await page.keyboard.press('Control+Enter')
-    await page.getByText('Complete it, or clear it.').first().waitFor()
-    expect(await result(page).count()).toBe(0)
   })
 
   it('has one value as a form and as JSON, whose mistakes are named with their lines', async () => {
@@ -196,27 +166,6 @@ describe('what is typed', () => {
       .poll(() => page.evaluate('Object.values(sessionStorage).join().includes("Bergen")'))
       .toBe(false)
   })
-
-  it('is saved under a name, loaded, renamed and deleted', async () => {
-    const page = await openTry()
-    await fillJson(page, VALID)
-    await page.getByText('Saved inputs').click()
-    await page.getByRole('textbox', { name: /^Name/ }).fill('To <b>Oslo</b>')
-    await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Load To <b>Oslo</b>' }).waitFor()
-    await page.reload()
-    await button(page, 'Reset').click()
-    await page.getByText('Saved inputs (1)').click()
-    await page.getByRole('button', { name: 'Load To' }).click()
-    expect(await jsonOf(page)).toEqual(VALID)
-    await page.getByRole('button', { name: 'Rename To' }).click()
-    await page.keyboard.type('North')
-    await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Delete North' }).click()
-    await button(page, 'Delete saved input').click()
-    await page.getByText('None yet.').waitFor()
-    expect(await page.evaluate('localStorage.length')).toBe(0)
-  })
 })
 
 describe('a run of the form', () => {
@@ -231,16 +180,6 @@ describe('a run of the form', () => {
     await button(page, 'Cancel run').click()
     await result(page).getByText('Cancelled').first().waitFor()
     expect(await newest()).toMatchObject({ tenantId: 'acme & sons', error: { code: 'Cancelled' } })
-  })
-
-  it('shows why it failed', async () => {
-    const page = await openTry()
-    await fillJson(page, { ...VALID, destination: 'Nowhere' })
-    await button(page, 'Run').click()
-    await result(page).getByText('There is no way to get there.').first().waitFor()
-    await expect
-      .poll(() => result(page).getByRole('status').allTextContents())
-      .toEqual([expect.stringMatching(/^The run failed.*: AgentFailed\.$/)])
   })
 
   it('becomes a test case that `npx agent-execution test` reads, and code without the token', async () => {

@@ -150,16 +150,6 @@ describe('a batch', () => {
     await button(page, 'Delete batch').click()
     await heading(page, 'Batches').waitFor()
   })
-
-  it('is cancelled', async () => {
-    const body = [{ customId: 'a', input: { seconds: 600 } }]
-    const { id } = (await demo.call('POST', '/v1/agents/wait/batches', { body })).json
-    const page = await openPage(demo, `#/batches/${id}`)
-    await button(page, 'Cancel…').click()
-    await button(page, 'Cancel batch').click()
-    await page.getByText('1 (1 cancelled)').waitFor()
-    await page.getByText('Ended: Cancelled').waitFor()
-  })
 })
 
 describe('a schedule', () => {

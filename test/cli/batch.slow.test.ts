@@ -209,10 +209,4 @@ describe('batches', () => {
     )
     expect([code, stdout, requests.length]).toEqual([0, lines.join(''), 5])
   })
-
-  it('suggests what a mistyped command may mean', async () => {
-    const { code: usage, stderr, requests } = await run(['batches', 'reslts', ID], [])
-    expect([usage, requests]).toEqual([2, []])
-    expect(stderr).toContain("unknown command 'reslts'\n(Did you mean results?)")
-  })
 })

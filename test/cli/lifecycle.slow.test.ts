@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { batchStore } from '../../lib/dynamodb/batch-store.ts'
-import { anEndedTrial } from '../support/batches/a-batch.ts'
-import { newOrganization, sharedTable } from '../support/engine/organization.ts'
+import { newOrganization } from '../support/engine/organization.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
@@ -67,9 +65,8 @@ describe('a version that requires a trial', () => {
     const org = await newOrganization()
     const url = inject('service')
     const target = ['--url', url, '--token', org.token]
-    const promote = ['promote', 'gated', ...target]
     write('Hello')
-    const { agentId, versionId: current } = await cli.json(['publish', 'gated', '--no-types', ...target])
+    const { versionId: current } = await cli.json(['publish', 'gated', '--no-types', ...target])
     write('Hi')
     expect(await cli.run(['publish', 'gated', '--no-types', ...target])).toMatchObject({
       code: 1,
@@ -81,38 +78,9 @@ describe('a version that requires a trial', () => {
         '',
       ].join('\n'),
     })
-    const { stdout } = await cli.run(['publish', 'gated', '--no-types', '--draft', ...target])
-    const [, versionId = ''] = /version +(\S+)/.exec(stdout) ?? []
-    expect((await errorOf(...promote)).code).toBe('TrialRequired')
-    const store = async (counts: Parameters<typeof anEndedTrial>[1]) => {
-      const { batch, lines } = anEndedTrial({ organizationId: org.id, agentId, versionId }, counts)
-      await batchStore(sharedTable()).create({ batch, lines })
-      return batch.id
-    }
-    const unknown = await errorOf(...promote, '--trial', current)
+    await cli.json(['publish', 'gated', '--no-types', '--draft', ...target])
+    const unknown = await errorOf('promote', 'gated', '--trial', current, ...target)
     expect(unknown.message).toContain('List trials: npx agent-execution trials list --url ')
-    const trialId = await store({ SAME: 1, CHANGED: 2 })
-    expect(await errorOf(...promote, '--trial', trialId)).toMatchObject({
-      ...{ message: '2 runs changed; at most 0 may (maxChanged).', code: 'TrialFailed', trialId, runs: 3 },
-      limits: { maxChanged: 0 },
-    })
-    const promoted = await cli.run([...promote, '--trial', await store({ SAME: 3 })])
-    expect(promoted.stdout).toBe(
-      `Version ${versionId} of gated is now current.\nRoll back: npx agent-execution promote gated ${current} --url ${url}\n`,
-    )
-  })
-})
-
-describe('publish --draft', () => {
-  it('says how to try and promote a draft that requires a trial', async () => {
-    const gate = 'execution: { promotion: { require: trial } }'
-    for (const [said, ...options] of [['Hello'], ['Hi', '--draft']] as const) {
-      cli.write(inFolder('local', greeter(said, gate)))
-      const { stdout } = await cli.run(['publish', 'local', '--no-types', ...options])
-      expect(stdout.includes('Promote it:  npx agent-execution promote local --trial <id>\n')).toBe(
-        said === 'Hi',
-      )
-    }
   })
 })
 
@@ -133,23 +101,6 @@ describe('retire, unretire, archive, restore', () => {
       code: 'VersionNotRetirable',
     })
     expect((await cli.json(['unretire', 'retiring', old])).retiredAt).toBeNull()
-  })
-
-  it('archives an agent, which then neither runs nor is published or listed', async () => {
-    await publishTo('gone', 'Gone')
-    cli.write({ 'gone/input.json': '{"name":"x"}' })
-    expect((await cli.json(['archive', 'gone'])).archivedAt).toEqual(expect.any(String))
-    expect(await errorOf('run', 'gone', '--input', 'gone/input.json')).toEqual({
-      message: 'Agent gone is archived. Restore it: npx agent-execution restore gone',
-      code: 'AgentArchived',
-    })
-    expect((await errorOf('publish', 'gone', '--no-types')).code).toBe('AgentArchived')
-    const slugs = async (...options: string[]) =>
-      (await cli.json(['list', ...options])).map(({ slug }: { slug: string }) => slug)
-    expect(await slugs()).not.toContain('gone')
-    expect((await cli.run(['list', '--archived'])).stdout).toMatch(/ARCHIVED\n.*gone .* just now\n/)
-    expect((await cli.json(['restore', 'gone'])).archivedAt).toBeNull()
-    expect(await slugs()).toContain('gone')
   })
 })
 
@@ -183,20 +134,6 @@ describe('rollout', () => {
     })
     expect((await rollout('--end')).stdout).toBe('Ended the rollout of hello.\n')
     expect(await greet()).toBe('Hello Ada')
-  })
-
-  it('needs the version beside a draft, as promote does, and is promoted at the end', async () => {
-    await rollout('--percent', '50', '--version', draft)
-    const other = await publish('Ho', '--draft')
-    for (const command of ['promote hello', 'rollout hello --percent 60']) {
-      const { message } = await errorOf(...command.split(' '))
-      expect(message).toContain(`has the draft ${other} and a rollout of ${draft}. Specify `)
-    }
-    cli.write(inFolder('hello', greeter('Hey')))
-    const { stdout } = await cli.run(['publish', 'hello', '--no-types', '--draft'])
-    expect(stdout).toContain('The rollout of hello has this content. A version with this content existed')
-    await cli.json(['delete-version', 'hello', other])
-    expect(await cli.json(['promote', 'hello'])).toMatchObject({ currentVersionId: draft, rollout: null })
   })
 
   it('names what is wrong', async () => {

@@ -19,11 +19,13 @@ const WAITS = `---
 title: Waits
 description: Waits for a payment.
 code: true
-input: { seconds: { type: number, default: 0 } }
+input: { seconds: { type: number, default: 0 }, asks: { type: boolean, default: false } }
 output: { got: { type: string, description: JSON. } }
 ---
 `
-const WAITS_CODE = `export default async ({ seconds }, context) => {
+const WAITS_CODE = `export default async ({ seconds, asks }, context) => {
+  const refund = () => context.waitForApproval('refund', { title: 'Refund 200 dollars?' })
+  if (asks) return { got: JSON.stringify(await refund()) }
   if (seconds > 0) await context.sleep('nap', seconds)
   return { got: JSON.stringify(await context.waitForSignal('paid')) }
 }
@@ -122,6 +124,18 @@ describe('the CLI while the service runs', () => {
     const { json } = await call('GET', `/v1/agent_executions/${idOf()}`)
     expect(json).toMatchObject({ status: 'ERROR', error: { code: 'Cancelled' } })
   })
+})
+
+it('approvals lists what waits for a decision, and approve makes one', async () => {
+  const { json } = await call('POST', '/v1/agents/waits/executions', { body: { asks: true } })
+  const [{ id: approvalId }] = json.waitingFor
+  expect((await cli.run(['approvals'])).stdout).toMatch(
+    new RegExp(`\n${json.id} +${approvalId} +waits +Refund 200 dollars\\? +just now +in 7 days\n`),
+  )
+  const approved = await cli.run(['approve', json.id, approvalId, '--note', 'Ask for a receipt.'])
+  expect(approved.stdout).toBe(`Approved (Ask for a receipt.). Execution ${json.id} continues.\n`)
+  const { got } = (await waitForExecution(call, json.id)).output
+  expect(JSON.parse(got)).toMatchObject({ decision: 'approve', note: 'Ask for a receipt.' })
 })
 
 describe('signal', () => {

@@ -25,13 +25,6 @@ describe('types', () => {
     expect(await typeCheck(text)).toBe('')
   })
 
-  it('writes Python with --python', async () => {
-    const written = await cli.json(['types', '--python', '--out', 'agent_types.py'])
-    expect(written).toEqual({ agents: ['greet-someone'], file: 'agent_types.py' })
-    const text = readFileSync(join(cli.folder, 'agent_types.py'), 'utf8')
-    expect(text).toContain('class GreetSomeoneOutput(TypedDict):\n    said: str\n')
-  })
-
   it('reads a service over HTTP, without archived agents', async () => {
     const org = await newOrganization()
     for (const slug of ['wait', 'echo']) await org.publish(slug)

@@ -93,15 +93,6 @@ describe('adaptation', () => {
       expect(messages).toContain('did you mean artistName?')
       expect(await countRuns()).toBe(before)
     })
-
-    it('may lack a field, and gets the default of a field that has one', async () => {
-      const response = await org.call('POST', RUN, { body: {} })
-      expect(JSON.parse(response.json.got)).toEqual({ limit: 5 })
-      const strict = await org.call('POST', `${RUN}?enforceInputSchema=true`, {
-        body: { artistName: 'Ella' },
-      })
-      expect(JSON.parse(strict.json.got)).toEqual({ artistName: 'Ella', limit: 5 })
-    })
   })
 })
 
@@ -124,11 +115,6 @@ describe('an agent that is strict by default', () => {
       },
       { code: CODE, table: sharedTable() },
     )
-  })
-
-  it('says so in its version', async () => {
-    const [version] = (await call('versions', undefined, 'GET')).json
-    expect(version.execution.enforceInputSchema).toBe(true)
   })
 
   it.each([

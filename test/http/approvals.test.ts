@@ -147,13 +147,6 @@ describe('signals', () => {
       const [kept] = await listed(id)
       expect(kept.data).toHaveLength(255_998)
     })
-
-    it('is refused after the end', async () => {
-      const id = await waiting({})
-      const { status, json } = await send(id, 'go', { body: 1 })
-      expect([status, json.code, json.executionId]).toEqual([409, 'ExecutionEnded', id])
-      expect(await listed(id)).toEqual([])
-    })
   })
 
   describe('data that violates the schema of a wait', () => {

@@ -1,28 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { publishAgent } from '../../lib/agents/lifecycle/publish-agent.ts'
 import { loadFolder } from '../../lib/agents/load-folder.ts'
-import { buildConsole } from '../../lib/console-server/build-console.ts'
 import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
-import { CONSOLE_FOLDER } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
 import { localHandlers } from '../support/service/local-handlers.ts'
 
 const organizationId = system.newId()
 const handlers = localHandlers()
 
-const consoleFolder = mkdtempSync(join(tmpdir(), 'aes-console-'))
-afterAll(() => rmSync(consoleFolder, { recursive: true }))
-
 beforeAll(async () => {
-  await buildConsole(consoleFolder, { quality: 5 })
-  vi.stubEnv(CONSOLE_FOLDER, consoleFolder)
   const folder = fileURLToPath(new URL('../../agents/wait', import.meta.url))
   const { agent } = await loadFolder(folder)
   if (!agent) throw new Error(`${folder} is invalid.`)
@@ -87,13 +77,6 @@ describe.each(['', '/live', '/v1'])('the base path "%s"', (basePath) => {
       expect(headers?.Location).toBe(`${basePath}/v1/agent_executions/${id}`)
     },
   )
-
-  it('precedes the Link to the next page', async () => {
-    for (let i = 0; i < 2; i += 1) await call('run-agent', { basePath, body: { seconds: 0 } })
-    const { headers } = await call('list-agent-executions', { basePath, query: { limit: '1' } })
-    const path = getOperation('list-agent-executions').path.replace('{agentId}', 'v1')
-    expect(String(headers?.Link).split('?')[0]).toBe(`<${basePath}${path}`)
-  })
 
   it('is the server of the OpenAPI document', async () => {
     const { body } = await call('get-openapi-document', { basePath })

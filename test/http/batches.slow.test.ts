@@ -105,68 +105,6 @@ describe('a batch', () => {
     expect(listed.json[0]).toMatchObject({ batchId: batch.id })
   })
 
-  it('is cancelled: open lines end, and lines that have not started have no execution', async () => {
-    // A suspended line would hand its lane to the next one.
-    const lines = Array.from({ length: 6 }, (_, index) => line(`${index}`, { seconds: 600 }))
-    const { id } = await started('wait', lines, { query: 'maxConcurrency=2' })
-    const isOpen = async () => (await results(id)).filter(({ executionId }) => executionId).length === 2
-    await waitUntil(isOpen, { what: 'two executions', limitMs: 10_000 })
-    expect((await results(id)).map(({ status }) => status)).toEqual(lines.map(() => 'IN_PROGRESS'))
-
-    for (const path of ['retry-failed', ''])
-      expect(
-        (await own.call(path ? 'POST' : 'DELETE', `/v1/batches/${id}${path && `/${path}`}`)).json,
-      ).toMatchObject({ status: 409, code: 'BatchInProgress', batchId: id })
-    const [{ executionId }] = await results(id)
-    const remove = () => own.call('DELETE', `/v1/agent_executions/${executionId}`)
-    expect((await remove()).json).toMatchObject({ status: 409, code: 'BatchInProgress', batchId: id })
-
-    const cancelled = await own.call('POST', `/v1/batches/${id}/cancel`)
-    expect([cancelled.status, cancelled.json.status]).toEqual([202, 'CANCELLING'])
-    const record = await ended(id)
-    expect(record).toMatchObject({
-      counts: { IN_PROGRESS: 0, SUCCESS: 0, ERROR: 6 },
-      cancelled: 6,
-      error: { code: 'Cancelled' },
-    })
-    const all = await results(id)
-    expect(all.map(({ error }) => error.code)).toEqual(lines.map(() => 'Cancelled'))
-    expect(all.filter((each) => each.executionId)).toHaveLength(2)
-    expect((await own.call('POST', `/v1/batches/${id}/cancel`)).json).toEqual(record)
-    expect((await remove()).status).toBe(204)
-  })
-
-  it('is started again with the lines that failed', async () => {
-    const lines = [
-      line('good', { failure: 'return nothing at all' }),
-      line('bad', { failure: 'throw' }),
-      line('worse', { failure: 'throw a string' }),
-    ]
-    const first = await started('failing', lines, { query: 'useCache=true&maxAgentSteps=3' })
-    await ended(first.id)
-    const retry = (key: string) =>
-      own.call('POST', `/v1/batches/${first.id}/retry-failed`, { headers: { 'Idempotency-Key': key } })
-    const response = await retry('a')
-    expect(response.status, response.text).toBe(202)
-    expect(response.json).toMatchObject({ retryOf: first.id, lines: 3, maxAgentSteps: 3, useCache: true })
-    expect((await retry('a')).json.id).toBe(response.json.id)
-    expect((await retry('b')).json.id).not.toBe(response.json.id)
-    await ended(response.json.id)
-    expect((await results(response.json.id)).map(({ customId }) => customId)).toEqual([
-      'good',
-      'bad',
-      'worse',
-    ])
-
-    const { id } = await started('echo', texts(1))
-    await ended(id)
-    const nothing = await own.call('POST', `/v1/batches/${id}/retry-failed`)
-    expect([nothing.status, nothing.json.detail]).toEqual([
-      422,
-      'No line of the batch has failed: there is nothing to retry.',
-    ])
-  })
-
   it('tells how it goes on until it has ended', async () => {
     const { id } = await started('echo', texts(3))
     const url = `${inject('service')}/v1/batches/${id}`
@@ -199,14 +137,6 @@ describe('POST …/batches', () => {
       { line: 4, path: '', message: expect.stringMatching(/^Line 4: The line is not valid JSON: /) },
     ])
     expect(await count()).toBe(before)
-  })
-
-  it.each([
-    ['maxCostUsd=1', 'The agent echo is a code agent; it does not accept maxCostUsd.'],
-    ['maxBatchCostUsd=1', 'The agent echo is a code agent; it does not accept maxBatchCostUsd.'],
-  ])('refuses %s', async (query, detail) => {
-    const { status, json } = await start('echo', texts(1), { query })
-    expect([status, json.detail]).toEqual([400, expect.stringContaining(detail)])
   })
 
   it('refuses what Lambda would not pass on', async () => {

@@ -70,16 +70,6 @@ describe.concurrent('a run with useCache', () => {
     90_000,
   )
 
-  it('executes if the run that it waited for fails; failures are not cached', async () => {
-    const input = createInput({ ms: 500, failures: 1 })
-    const responses = await Promise.all(Array.from({ length: 10 }, () => run(input)))
-    expect(responses.filter(({ status }) => status === 500)).toHaveLength(1)
-    expect(responses.filter(({ status }) => status === 200)).toHaveLength(9)
-    const before = countRuns(input)
-    expect((await run(input)).headers.get('cache-status')).toBe('agent-execution-service; hit')
-    expect(countRuns(input)).toBe(before)
-  })
-
   it.each([
     ['has another tenant', 'useCache=true&tenantId=acme'],
     ['has learning switched on', 'useCache=true&useDynamicLearning=true'],

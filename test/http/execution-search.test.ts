@@ -40,12 +40,6 @@ describe('a search in executions', () => {
     expect(idsOf(await search('source=API&fields=summary&status=SUCCESS'))).toEqual(all.slice(0, 3))
   })
 
-  it('is the same in the list of an agent', async () => {
-    const list = (query: string) => org.call('GET', `/v1/agents/failing/executions?${query}`)
-    expect(idsOf(await list('errorText=it+broke'))).toEqual([thrown])
-    expect(idsOf(await list(`version=${versions[0]?.id}`))).toEqual([])
-  })
-
   it('says how far it has looked, only if it has searched', async () => {
     const { headers } = await search('source=BATCH')
     const [oldest] = (await search('limit=100')).json.slice(-1)
@@ -60,6 +54,27 @@ describe('a search in executions', () => {
     ])
     const list = await search('limit=1')
     expect(list.headers.get('x-searched-executions')).toBeNull()
+  })
+
+  it('compares when executions have ended, in every list', async () => {
+    const [all] = [(await search('limit=100&fields=summary')).json]
+    const endOf = (id = '') => all.find((each: { id: string }) => each.id === id).finishedAt
+    const from = encodeURIComponent(endOf(first))
+    const ended = all.filter((each: { finishedAt: string }) => each.finishedAt >= endOf(first))
+    expect(idsOf(await search(`finishedFrom=${from}`))).toEqual(ended.map(({ id }: { id: string }) => id))
+    const before = await search(`finishedTo=${from}&limit=100`)
+    expect(idsOf(before)).toEqual(
+      idsOf({ json: all } as ApiResponse).filter((id: string) => endOf(id) < endOf(first)),
+    )
+    expect(
+      idsOf(await search(`finishedFrom=${from}&finishedTo=${from.replace('Z', '9Z')}&errorCode=x`)),
+    ).toEqual([])
+    expect(idsOf(await org.call('GET', `/v1/agents/failing/executions?finishedFrom=${from}`))).toEqual([])
+    expect((await search(`finishedFrom=${from}&finishedTo=${from}`)).json.errors[0].message).toBe(
+      'finishedFrom must be before finishedTo.',
+    )
+    for (const query of ['status=IN_PROGRESS', 'waiting=true'])
+      expect((await search(`${query}&finishedTo=${from}`)).status).toBe(400)
   })
 
   it('marks executions of drafts', async () => {

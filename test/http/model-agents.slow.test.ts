@@ -15,40 +15,50 @@ import {
 } from '../support/service/client.ts'
 import type { Service } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
+import { secret } from '../tools/tools.ts'
 
 const services = temporaryServices()
 const folder = services.newFolder()
-/** The sample, which uses the default model. */
-const DEFAULT = '/v1/agents/summarize-text/executions'
 /** The samples with a model of the provider that most scripts use: calls may choose another one of it. */
 const SUMMARIZE = '/v1/agents/summarize-scripted/executions'
 const TRIAGE = '/v1/agents/triage-scripted/executions'
+const AT_ENDPOINT = '/v1/agents/at-endpoint/executions'
+const KEY = 'the-key-of-groq-4711'
+const summary = { summary: 'Short.', topics: ['brevity'] }
 let scripted: ScriptedModel
 let service: Service
 let call: ApiClient
 
 beforeAll(async () => {
   scripted = await startScriptedModel()
+  const apiKey = secret('GROQ_KEY')
+  const endpoints = {
+    groq: {
+      ...{ baseUrl: `${scripted.url}/openai-compatible/v1`, apiKey, traits: { json: false } },
+      prices: { 'priced*': { input: 1000, output: 2000 } },
+    },
+    azure: { baseUrl: `${scripted.url}/openai/v1`, format: 'openai', headers: { 'api-key': apiKey } },
+  }
   service = await services.start(folder, {
     ...(scripted.environmentFor() as Record<string, string>),
     ANTHROPIC_API_KEY: '',
     DYNAMODB_ENDPOINT: inject('dynamodb'),
     POWERTOOLS_LOG_LEVEL: 'INFO',
     DEFAULT_MODEL: scripted.modelFor('openai', 'default-model'),
-    MODEL_PRICES: '{"openai-compatible/priced*": {"input": 1000, "output": 2000}}',
+    GROQ_KEY: KEY,
+    MODEL_ENDPOINTS: JSON.stringify(endpoints),
   })
   call = createLocalClient(service.url, folder)
-  await publishScripted('summarize-text', 'summarize-scripted')
-  await publishScripted('triage-ticket', 'triage-scripted')
+  const own = scripted.modelFor('openai-compatible', 'own')
+  await publish('summarize-text', 'summarize-scripted', own)
+  await publish('triage-ticket', 'triage-scripted', own)
+  await publish('summarize-text', 'at-endpoint', 'groq/priced-own')
 })
 afterAll(() => scripted.stop())
 
-async function publishScripted(sample: string, slug: string) {
+async function publish(sample: string, slug: string, model: string) {
   const text = readFileSync(new URL(`../../agents/${sample}/agent.md`, import.meta.url), 'utf8')
-  const document = text.replace(
-    '---\n',
-    `---\nslug: ${slug}\nmodel: ${scripted.modelFor('openai-compatible', 'own')}\n`,
-  )
+  const document = text.replace('---\n', `---\nslug: ${slug}\nmodel: ${model}\n`)
   const { status } = await call('POST', '/v1/agents', { body: { document } })
   expect([200, 201]).toContain(status)
 }
@@ -93,44 +103,39 @@ describe('the sample agents', () => {
   })
 })
 
-describe('model=', () => {
-  const invalid: [model: string, detail: string][] = [
-    ['', 'openai-compatible'],
-    ['anthropic/claude-sonnet-4-5', 'Allowed models: those of the provider openai.'],
-    ['openai/gpt-4o:high', 'reasoning'],
-  ]
-  it.each(invalid)(
-    '%j is rejected with InvalidModelOverride before an execution is created',
-    async (model, detail) => {
-      const before = (await call('GET', `${DEFAULT}?limit=1`)).text
-      const response = await call('POST', `${DEFAULT}?model=${encodeURIComponent(model)}`, {
-        body: { text: 'x' },
-      })
-      expect(response.json).toMatchObject({ status: 400, code: 'InvalidModelOverride' })
-      expect(response.json.detail).toContain(detail)
-      expect((await call('GET', `${DEFAULT}?limit=1`)).text).toBe(before)
-    },
-  )
-})
+describe('an agent whose model is of an endpoint', () => {
+  it('runs with the key of the endpoint, and its record names it', async () => {
+    scripted.script('priced-own', [{ calls: [finalAnswer(summary)] }])
+    const response = await call('POST', AT_ENDPOINT, { body: { text: 'A long text.' } })
+    expect(response.json).toEqual(summary)
+    scripted.assertDone('priced-own')
+    expect(scripted.requests('priced-own')[0]?.headers.authorization).toBe(`Bearer ${KEY}`)
+    const record = (await call('GET', response.headers.get('location') ?? '')).json
+    expect(record).toMatchObject({ status: 'SUCCESS', model: 'groq/priced-own', costUsd: 0.02 })
+  })
 
-describe('a budget', () => {
-  const usage = { inputTokens: 1_000, outputTokens: 5 }
-  const wrong = () => ({ calls: [finalAnswer({ wrong: true })], usage })
-
-  it('in tokens ends the run in ERROR BudgetExceeded', async () => {
-    const name = system.newId()
-    scripted.script(name, wrong)
-    const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
-    const { json } = await call('POST', `${SUMMARIZE}?model=${model}&maxTokens=1800`, { body: { text: 'x' } })
-    expect(json).toMatchObject({
-      status: 500,
-      code: 'ExecutionFailed',
-      error: { code: 'BudgetExceeded', step: 2, spent: { tokens: 2_010, costUsd: null } },
+  it.each([
+    ['groq/other', null],
+    ['azure/other', 'Allowed models: those of the endpoint groq.'],
+    ['openai-compatible/other', 'Allowed models: those of the endpoint groq.'],
+    ['grok/other', 'with one of bedrock, anthropic, openai, openai-compatible, groq, azure.'],
+  ])('accepts overrides of the same endpoint only: %s', async (model, problem) => {
+    scripted.script('other', [{ calls: [finalAnswer(summary)] }])
+    const { json } = await call('POST', `${AT_ENDPOINT}?model=${encodeURIComponent(model)}`, {
+      body: { text: 'x' },
     })
-    const record = (await call('GET', `/v1/agent_executions/${json.executionId}`)).json
-    expect(record).toMatchObject({ steps: 2, costUsd: null, usage: { inputTokens: 2_000, outputTokens: 10 } })
-    const [step] = (await call('GET', `/v1/agent_executions/${json.executionId}/steps`)).json
-    expect(step).toMatchObject({ costUsd: null, usage: { cacheWriteTokens: null, reasoningTokens: null } })
+    if (problem === null) expect(json).toEqual(summary)
+    else
+      expect(json).toMatchObject({ code: 'InvalidModelOverride', detail: expect.stringContaining(problem) })
+  })
+
+  it('does not show the key in errors or logs', async () => {
+    const message = `The key ${KEY} is wrong.`
+    scripted.script('priced-own', [{ status: 401, message }])
+    const { json } = await call('POST', AT_ENDPOINT, { body: { text: 'x' } })
+    expect(json.error).toMatchObject({ message: expect.stringContaining('groq returned HTTP 401') })
+    expect(JSON.stringify(json)).not.toContain(KEY)
+    expect(service.output()).not.toContain(KEY)
   })
 })
 

@@ -62,19 +62,6 @@ describe('a rerun', () => {
     expect((await ended(started.id)).originalExecutionId).toBe(started.id)
   })
 
-  it('takes steps from the recording', async () => {
-    const { id, computed } = await threeSteps()
-    expect(computed()).toHaveLength(3)
-    const recorded = await ended(id, { body: { steps: 'recorded' } })
-    expect(recorded).toMatchObject({ status: 'SUCCESS', source: 'TRIAL', output: { values: [1, 2, 3] } })
-    expect(computed()).toHaveLength(3)
-    const rest = await ended(id, { body: { fromStep: 2, steps: 'live' } })
-    expect(rest).toMatchObject({ source: 'TRIAL', output: { values: [1, 2, 3] } })
-    expect(computed().slice(3).sort()).toEqual(['second', 'third'])
-    expect((await ended(id)).source).toBe('API')
-    expect(computed()).toHaveLength(8)
-  })
-
   it('needs the scopes run and read, and manage for any option', async () => {
     const id = await newExecution()
     const [run, both, all] = [

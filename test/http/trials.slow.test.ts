@@ -19,7 +19,6 @@ const SAME = codeOf(`if (text === 'fails') throw new Error('no'); return { text,
 const DEFECT = codeOf(`return { text: text === 'b' ? 'B' : text, at: 2 }`)
 
 let own: TestOrganization
-let current: string
 let draft: string
 let originals: string[]
 
@@ -40,7 +39,7 @@ async function run(text: string): Promise<string> {
 
 beforeAll(async () => {
   own = await newOrganization()
-  current = await publish(SAME, false)
+  await publish(SAME, false)
   originals = []
   for (const text of ['a', 'b', 'c', 'fails']) originals.push(await run(text))
   draft = await publish(DEFECT, true)
@@ -109,23 +108,6 @@ describe('a trial', () => {
       versionId: draft,
     })
     expect(execution).not.toHaveProperty('batchId')
-  })
-
-  it('is cancelled and deleted', async () => {
-    const { id } = await started(current)
-    const cancelled = await own.call('POST', `/v1/trials/${id}/cancel`)
-    expect(cancelled.status).toBe(202)
-    const { counts, cancelled: number, lines } = await ended(id)
-    expect(counts.SUCCESS + counts.ERROR).toBe(lines)
-    expect(counts.ERROR).toBeGreaterThanOrEqual(number)
-    const [item] = (await items(id)).filter((each: { executionId: string | null }) => each.executionId)
-    expect((await own.call('DELETE', `/v1/trials/${id}`)).status).toBe(204)
-    expect((await own.call('GET', `/v1/trials/${id}`)).json.code).toBe('TrialNotFound')
-    if (!item) return
-    const path = `/v1/agent_executions/${item.executionId}`
-    const isGone = async () => (await own.call('GET', path)).status === 404
-    await waitUntil(isGone, { what: 'the deletion of its executions', limitMs: 20_000 })
-    expect((await own.getExecution(originals[0] as string)).status).toBe('SUCCESS')
   })
 
   it.each([

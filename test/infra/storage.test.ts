@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { getFunctionSettings } from '../../infra/functions/function-settings.ts'
-import { STACK_SETTINGS } from '../../infra/settings.ts'
 import { MAX_ATTEMPTS } from '../../lib/core/limits.ts'
 import { INDEXES, TABLE } from '../../lib/dynamodb/table/schema.ts'
 import { SETTINGS_TAG } from '../../lib/dynamodb/table/settings-tag.ts'
@@ -196,7 +195,7 @@ describe('the triggers', () => {
       EventSourceArn: { 'Fn::GetAtt': [id, 'Arn'] },
       FunctionName: expect.stringContaining('"ProcessExecutionFunctionAlias'),
       FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: STACK_SETTINGS.runnerConcurrency.default },
+      ScalingConfig: { MaximumConcurrency: 50 },
     })
   })
 

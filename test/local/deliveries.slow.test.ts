@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { childrenOf, isAlive, sendSignal } from '../support/processes/processes.ts'
+import { isAlive, sendSignal } from '../support/processes/processes.ts'
 import { type ApiClient, createLocalClient, getExecutionId } from '../support/service/client.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 import { serve } from '../tools/serve.ts'
@@ -61,23 +61,5 @@ describe('npm start, with webhooks', () => {
     const confirmed = () => hanging.ids().slice(before)
     await vi.waitUntil(() => ids.every((id) => confirmed().includes(id)), { ...WAIT, timeout: 120_000 })
     await next.stop()
-  })
-
-  it('delivers after its runner was killed', async () => {
-    const folder = newFolder()
-    const service = await start(folder, SHORT_LEASE)
-    const call = createLocalClient(service.url, folder)
-    const receiver = await startReceiver({ holds: true })
-    await createWebhook(call, receiver)
-    const id = await run(call)
-    await vi.waitUntil(() => receiver.ids().includes(id), WAIT)
-    const [runner = 0] = await childrenOf(service.pid, 'runner.ts')
-    receiver.answer()
-    sendSignal(runner, 'SIGKILL')
-    await vi.waitUntil(() => receiver.ids().filter((each) => each === id).length > 1, {
-      ...WAIT,
-      timeout: 90_000,
-    })
-    await service.stop()
   })
 })

@@ -35,10 +35,3 @@ it('makes no run fail when every core is busy', { timeout: WAIT.timeout }, async
   await vi.waitUntil(() => isEnded(path), WAIT)
   expect((await call('GET', path)).json.counts).toEqual({ IN_PROGRESS: 0, SUCCESS: LINES, ERROR: 0 })
 })
-
-it('cancels a batch of long runs when every core is busy', { timeout: WAIT.timeout }, async () => {
-  const path = await start(3_000)
-  await call('POST', `${path}/cancel`)
-  await vi.waitUntil(() => isEnded(path), WAIT)
-  expect((await call('GET', path)).json.cancelled).toBe(LINES)
-})

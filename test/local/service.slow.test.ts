@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -173,24 +173,6 @@ describe('npm start with settings', () => {
     expect(readdirSync(folder).sort()).toEqual(files)
     await service.stop()
     await queue.stop()
-  })
-
-  it('stops when npm is stopped, and the next start waits for it', async () => {
-    const folder = newFolder()
-    const env = { ...process.env, NODE_COMPILE_CACHE: '', PORT: '0', DATA_DIR: folder }
-    const npm = spawn('npm', ['start'], { env, stdio: 'pipe' })
-    let printed = ''
-    npm.stdout.on('data', (chunk) => (printed += chunk))
-    await vi.waitUntil(() => printed.includes('\nready '))
-    const exited = once(npm, 'exit')
-    npm.kill('SIGTERM')
-    await exited
-    const next = await start(folder)
-    // Compiled code is beside the sources.
-    expect(existsSync(join(folder, 'compile-cache'))).toBe(false)
-    const url = /^ready (.*)$/m.exec(printed)?.[1] ?? ''
-    await expect(fetch(`${url}/v1/healthcheck`)).rejects.toThrow()
-    await next.stop()
   })
 })
 

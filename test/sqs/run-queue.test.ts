@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { SQSRecord } from 'aws-lambda'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
 import { logger } from '../../lib/logger.ts'
@@ -58,6 +59,26 @@ const groupOf = async (organization: string, tenantId: string | null) => {
   await openRunQueue(environment).send({ executionId, organizationId: organization, tenantId })
   return requests.at(-1)?.body.MessageGroupId
 }
+
+describe('sendAgain', () => {
+  it.each([
+    ['runs', `${organizationId}.7`],
+    ['models', undefined],
+  ])('returns a message to its queue, %s, in its group', async (name, MessageGroupId) => {
+    const queue = openRunQueue({ ...environment, MODEL_QUEUE_URL: 'http://queue.test/0/models' })
+    const body = JSON.stringify({ executionId, organizationId, wakes: true, isSuspect: true })
+    const attributes = { ApproximateReceiveCount: '3', ...(MessageGroupId && { MessageGroupId }) }
+    await queue.sendAgain({ ...aRecord(name), body, attributes } as SQSRecord, 3_500)
+    expect(requests.map(({ body }) => body)).toEqual([
+      {
+        QueueUrl: `http://queue.test/0/${name}`,
+        MessageBody: body,
+        MessageGroupId: MessageGroupId ?? organizationId,
+        DelaySeconds: 4,
+      },
+    ])
+  })
+})
 
 describe('a message of the run queue', () => {
   it('contains the ids of the execution, and nothing of its content', async () => {

@@ -8,6 +8,7 @@ import { findPrice } from '../../models/prices/price-table.ts'
 import { listMediaTypes } from '../../schema/files/check-file-schemas.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
 import { explainIssue } from './explain-issue.ts'
+import { findKeyProblems } from './keys-schema.ts'
 import { type GetPosition, type Position, parseYaml, START } from './yaml-file.ts'
 
 /**
@@ -87,6 +88,7 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
     ...(await findBudgetProblems(document)),
     ...(await findSearchProblems(document)),
     ...(await findScheduleProblems(document, getPosition)),
+    ...findKeyProblems(document),
   ]
   const problems = found.map((problem) => ({ ...getPosition(problem.field.split('.')), ...problem }))
   if (problems.length > 0) return { document: null, problems }
@@ -100,10 +102,12 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
 
 type FieldProblem = Partial<Position> & { field: string; message: string }
 
-/** A code agent has code and no model settings; a model agent has instructions and no code. */
+/** A code agent has code and no model settings, as has a remote agent; a model agent has instructions and no code. */
 function findConflicts(
   {
     code,
+    remote,
+    env,
     model,
     tools,
     requireTools,
@@ -116,7 +120,8 @@ function findConflicts(
   { hasCode, withCode, withoutCode }: DocumentSource,
 ): FieldProblem[] {
   if (!code && hasCode) return [{ field: 'code', message: `must be true because ${withCode}` }]
-  if (!code) {
+  if (code && remote) return [{ field: 'remote', message: 'must be omitted: code is true' }]
+  if (!code && !remote) {
     const problems: FieldProblem[] = []
     const message = 'are required: add text for the model below the front matter'
     if (instructions === '') problems.push({ field: 'instructions', message })
@@ -126,9 +131,10 @@ function findConflicts(
     if (execution.allowedHosts) problems.push({ field: 'execution.allowedHosts', message: ofCode })
     return problems
   }
-  const problems = hasCode ? [] : [{ field: 'code', message: `is true, but ${withoutCode}` }]
+  const problems = hasCode || remote ? [] : [{ field: 'code', message: `is true, but ${withoutCode}` }]
+  const kind = remote ? 'remote' : 'code'
   const omit = (isPresent: unknown, field: string, reason: string) => {
-    if (isPresent) problems.push({ field, message: `must be omitted: a code agent ${reason}` })
+    if (isPresent) problems.push({ field, message: `must be omitted: a ${kind} agent ${reason}` })
   }
   const noTools = 'has no model that could call tools'
   omit(model, 'model', 'has no model')
@@ -139,13 +145,15 @@ function findConflicts(
   omit(learning, 'learning', 'does not learn')
   omit(useDynamicLearning !== undefined, 'useDynamicLearning', 'does not learn')
   omit(execution.maxParallelToolCalls !== undefined, 'execution.maxParallelToolCalls', noTools)
+  omit(remote && env.length > 0, 'env', 'reads no variables of the service')
+  omit(remote && execution.allowedHosts, 'execution.allowedHosts', 'has remote.allowedHosts')
   return problems
 }
 
 /** Files that the model cannot read. Without a model, the model may be known only where the agent runs. */
-async function findFileProblems({ code, model, input }: AgentDocument): Promise<FieldProblem[]> {
+async function findFileProblems({ code, remote, model, input }: AgentDocument): Promise<FieldProblem[]> {
   const mediaTypes = listMediaTypes(input)
-  if (code || mediaTypes.length === 0) return []
+  if (code || remote || mediaTypes.length === 0) return []
   const { findMediaProblem } = await import('../../models/check-model.ts')
   const problem = firstOf(namesOf(model), (name) => findMediaProblem(parseModelName(name), mediaTypes))
   if (!problem) return []
@@ -168,13 +176,19 @@ const firstOf = <T, Found>(items: T[], find: (item: T) => Found | null | undefin
  * A budget that the service cannot enforce: it sees only the spending of models that it calls itself and whose price it
  * knows. Without a model, the model may be known only where the agent runs.
  */
-async function findBudgetProblems({ code, model, execution }: AgentDocument): Promise<FieldProblem[]> {
+async function findBudgetProblems({
+  code,
+  remote,
+  model,
+  execution,
+}: AgentDocument): Promise<FieldProblem[]> {
   const [limit] = (['maxTokens', 'maxCostUsd'] as const).filter((name) => (execution[name] ?? null) !== null)
   if (code && limit) {
     const message = 'must be omitted: the service does not see what the code of an agent spends'
     return [{ field: `execution.${limit}`, message }]
   }
-  if ((execution.maxCostUsd ?? null) === null) return []
+  // A remote agent names its models when it has used them.
+  if (remote || (execution.maxCostUsd ?? null) === null) return []
   const names = namesOf(model)
   const prices = await Promise.all(names.map((each) => findPrice(each, process.env)))
   const name = names.find((_, index) => !prices[index])
@@ -195,7 +209,7 @@ async function findSearchProblems({ model, tools }: AgentDocument): Promise<Fiel
 
 /** Schedules whose runs could not start. */
 async function findScheduleProblems(
-  { code, input, schedules = [] }: AgentDocument,
+  { code, remote, input, schedules = [] }: AgentDocument,
   getPosition: GetPosition,
 ): Promise<FieldProblem[]> {
   if (schedules.length === 0) return []
@@ -210,10 +224,10 @@ async function findScheduleProblems(
   const unfit = await findInputProblems(input, schedules)
   const options = schedules.flatMap((schedule, index) =>
     (['maxTokens', 'maxCostUsd', 'model'] as const)
-      .filter((name) => code && schedule.options[name] !== undefined)
+      .filter((name) => (code || (remote && name === 'model')) && schedule.options[name] !== undefined)
       .map((name) => ({
         ...at(index, 'options', name),
-        message: 'must be omitted: a code agent has no model',
+        message: `must be omitted: a ${remote ? 'remote' : 'code'} agent has no model`,
       })),
   )
   return [

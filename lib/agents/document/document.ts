@@ -20,6 +20,8 @@ import { isJsonSchema } from '../../schema/field-map.ts'
 import { withNullableTypes } from '../../schema/openapi.ts'
 import { hostSchema } from '../../tools/document/tool-fields.ts'
 import { toolsSchema } from '../../tools/document/tools-schema.ts'
+import { keysSchema } from './keys-schema.ts'
+import { remoteSchema } from './remote-schema.ts'
 import { schedulesSchema } from './schedules-schema.ts'
 
 /** Credentials of the service's own role and account are never passed to an agent. */
@@ -162,12 +164,14 @@ export const documentSchema = z.strictObject({
   requireTools: z.boolean().optional(),
   context: contextSchema.optional(),
   code: z.boolean().default(false),
+  remote: remoteSchema.optional(),
   env: z.array(z.string().regex(ENV_NAME, ENV_NAME_ERROR)).max(MAX_ENV_NAMES).default([]),
   execution: settingsSchema.prefault({}),
   useDynamicLearning: z.boolean().optional(),
   learning: learningSchema.optional(),
-  // No default: the hash of a document without schedules stays what it is.
+  // No defaults: the hash of a document without them stays what it is.
   schedules: schedulesSchema.optional(),
+  keys: keysSchema.optional(),
 })
 
 /** The contents of an `agent.md`: the front matter with its defaults, and the instructions. */

@@ -13,6 +13,8 @@ import {
   promotionSchema,
   settingsSchema,
 } from './document.ts'
+import { keySchema } from './keys-schema.ts'
+import { getKnownRemoteFields } from './remote-schema.ts'
 import { namedScheduleSchema, scheduleOptionsSchema, scheduleSchema } from './schedules-schema.ts'
 
 const FIELD_KEYS = [
@@ -91,6 +93,8 @@ function getKnownFields(path: PropertyKey[]): string[] {
   if (path[0] === 'context') return Object.keys(contextSchema.shape)
   if (path[0] === 'learning') return Object.keys(learningSchema.shape)
   if (path[0] === 'schedules') return getKnownScheduleFields(path.slice(1))
+  if (path[0] === 'keys') return Object.keys(keySchema.shape)
+  if (path[0] === 'remote') return getKnownRemoteFields(path.slice(1))
   if (path[0] === 'model') return Object.keys(modelObjectSchema.shape)
   if (path[0] !== 'execution') return FIELD_KEYS
   return Object.keys((path[1] === 'promotion' ? promotionSchema : settingsSchema).shape)

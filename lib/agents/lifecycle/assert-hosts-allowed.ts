@@ -20,8 +20,8 @@ export async function assertHostsAllowed(
   const unknown = hostsOf(document).filter(({ host }) => !isPublicHost(host) && !mayBePrivate(host))
   if (unknown.length === 0) return
   const agent = await agents.get({ organizationId, id: agentIdOf(organizationId, document.slug) })
-  const { tools = [], execution } = agent?.current ?? {}
-  const known = hostsOf({ tools: tools as unknown as ToolDocument[], execution })
+  const { tools = [], execution, remote } = agent?.current ?? {}
+  const known = hostsOf({ tools: tools as unknown as ToolDocument[], execution, remote })
   const refused = unknown.filter(({ host }) => known.every((each) => each.host !== host))
   if (refused.length === 0) return
   throw new InvalidAgent(
@@ -35,12 +35,15 @@ export async function assertHostsAllowed(
 
 type Hosts = { allowedHosts?: string[] | undefined }
 
-function hostsOf({ tools, execution }: { tools: ToolDocument[]; execution: Hosts | undefined }) {
+type Named = { tools: ToolDocument[]; execution?: Hosts | undefined; remote?: Hosts | undefined }
+
+function hostsOf({ tools, execution, remote }: Named) {
   const endpoints = tools.flatMap(({ http, mcp }, index) => [
     [`tools.${index}.http`, http] as const,
     [`tools.${index}.mcp`, mcp] as const,
   ])
-  return [...endpoints, ['execution', execution] as const].flatMap(([field, endpoint]) =>
+  const others = [['execution', execution] as const, ['remote', remote] as const]
+  return [...endpoints, ...others].flatMap(([field, endpoint]) =>
     (endpoint?.allowedHosts ?? []).map((host, position) => ({
       host: host.toLowerCase(),
       field: `${field}.allowedHosts.${position}`,

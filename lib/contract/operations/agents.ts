@@ -1,6 +1,7 @@
 import { BODY_ERRORS, listOf, managing, type Operation, reading } from './operation.ts'
 
 const versionResponse = { 200: { description: 'The version', body: 'Version' } } as const
+const openApiResponse = { 200: { description: 'The document', body: 'OpenApiDocument' } } as const
 const agentResponse = { 200: { description: 'The agent', body: 'Agent' } } as const
 /** A rollout is about the runs of all tenants. */
 const rollout = { family: 'manage-rollouts', allTenants: true } as const
@@ -16,6 +17,23 @@ export const agentOperations = {
     responses: listOf('Agents', 'Agent'),
     streams: true,
   },
+  'get-agents-openapi': {
+    ...reading,
+    family: 'list-agents',
+    path: '/v1/agents/openapi.json',
+    summary: 'Get an OpenAPI document with a typed path for each published agent',
+    responses: openApiResponse,
+    streams: true,
+  },
+  'get-agent-openapi': {
+    ...reading,
+    family: 'list-agents',
+    path: '/v1/agents/{agentId}/openapi.json',
+    summary: 'Get an OpenAPI document with a typed path of an agent',
+    responses: openApiResponse,
+    errors: ['AgentNotFound'],
+    streams: true,
+  },
   'publish-agent': {
     ...managing,
     path: '/v1/agents',
@@ -26,7 +44,7 @@ export const agentOperations = {
       200: { description: 'The version that has this content already', body: 'Version' },
       201: { description: 'The new version', body: 'Version' },
     },
-    errors: [...BODY_ERRORS, 'AgentArchived', 'InvalidAgent', 'TrialRequired'],
+    errors: [...BODY_ERRORS, 'AgentArchived', 'BadRequest', 'InvalidAgent', 'TrialRequired'],
   },
   'get-agent': {
     ...reading,

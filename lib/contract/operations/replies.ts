@@ -1,4 +1,4 @@
-import { MAX_SIGNAL_BYTES } from '../../core/limits.ts'
+import { MAX_PAYLOAD_BYTES, MAX_SIGNAL_BYTES } from '../../core/limits.ts'
 import { BODY_ERRORS, changedExecutionResponse, type Operation, reading } from './operation.ts'
 
 const signalRequest = {
@@ -88,10 +88,13 @@ export const replyOperations = {
     family: 'send-signal',
     method: 'POST',
     path: '/v1/callbacks/{executionId}/{name}/{mac}',
-    summary: 'Send data to an execution by a URL of `context.callbackUrl`',
+    summary:
+      'Send data to an execution by a URL of `context.callbackUrl`, or the result of a remote agent by its `callbackUrl`',
     public: true,
     optionalBody: true,
     ...signalRequest,
-    errors: [...SIGNAL_ERRORS],
+    // The result of a remote agent; other data is limited as that of signals is.
+    maxBodyBytes: MAX_PAYLOAD_BYTES,
+    errors: [...SIGNAL_ERRORS, 'ExecutionEnded'],
   },
 } as const satisfies Record<string, Operation>

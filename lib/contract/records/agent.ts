@@ -32,11 +32,28 @@ export const agentRecord = /* @__PURE__ */ schema(() =>
         .object({ versionId: z.uuid(), at: z.iso.datetime() })
         .optional()
         .describe('The last rollout that the service has ended; its version says why. Absent without any.'),
+      keys: z
+        .array(z.string())
+        .optional()
+        .describe(
+          'Names of the keys of its current version, by which executions are found. Absent without any.',
+        ),
     })
     .meta({ id: 'Agent' }),
 )
 
 const sha256 = () => z.string().regex(/^[0-9a-f]{64}$/)
+
+const remoteRecord = /* @__PURE__ */ schema(() =>
+  z.object({
+    url: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    allowedHosts: z.array(z.string()).optional(),
+    lambda: z.object({ function: z.string() }).optional(),
+    timeoutSeconds: z.int(),
+    readOnly: z.boolean().optional().describe('Whether a trial may call it.'),
+  }),
+)
 
 const versionFields = /* @__PURE__ */ schema(() =>
   z.object({
@@ -78,6 +95,9 @@ const versionFields = /* @__PURE__ */ schema(() =>
         ),
       unrated: z.boolean().describe('Whether they also learn from results that nobody rated.'),
     }),
+    remote: remoteRecord
+      .optional()
+      .describe('Where a remote agent runs, as the document declares it. Absent for every other agent.'),
     toolNames: z.array(z.string()).describe('The names of the tools that the document declares.'),
     execution: z.object({
       useCache: z.boolean(),
@@ -158,6 +178,12 @@ export const versionDetails = /* @__PURE__ */ schema(() =>
         .array(z.record(z.string(), z.unknown()))
         .optional()
         .describe('The schedules that the agent has while this version is current. Absent without any.'),
+      keys: z
+        .array(z.object({ name: z.string(), from: z.enum(['input', 'output']), pointer: z.string() }))
+        .optional()
+        .describe(
+          'By what executions are found, as JSON Pointers into the input or the output. Absent without any.',
+        ),
       env: z.array(z.string()).describe('The environment variables that a code agent may read.'),
       sourceCode: z
         .string()
@@ -188,6 +214,7 @@ export function toAgentRecord(agent: Agent): AgentRecord {
     outputSchema: agent.outputSchema,
     archivedAt: agent.archivedAt,
     rollout: agent.rollout && toAgentRollout(agent.rollout),
+    ...(agent.current?.keys && { keys: agent.current.keys.map(({ name }) => name) }),
     ...toAbortedRollout(agent),
   }
 }
@@ -237,6 +264,7 @@ export function toVersionRecord(
       feedback: version.learning?.feedback ?? 'reviewed',
       unrated: version.learning?.unrated ?? false,
     },
+    ...(version.remote && { remote: version.remote }),
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
     execution: {
       ...version.execution,
@@ -274,6 +302,7 @@ export function toVersionDetails(version: Version, states: States, reader?: Read
     ...(version.requireTools && { requireTools: true }),
     ...(version.context && { context: version.context }),
     ...(version.schedules && { schedules: version.schedules }),
+    ...(version.keys && { keys: version.keys }),
     env: version.env,
   }
 }

@@ -120,6 +120,12 @@ export const executionRecord = /* @__PURE__ */ schema(() =>
         .optional()
         .describe('The version was a draft when the execution was accepted. Absent otherwise.'),
       tenantId: nullableText,
+      keys: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe(
+          'Its values of the keys that its version declares, cut after 128 characters. Absent without any.',
+        ),
       status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
       source: z
         .enum(SOURCES)
@@ -254,6 +260,9 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     selectedBy: execution.selectedBy,
     ...(execution.isDraft && { draft: true as const }),
     tenantId: execution.tenantId,
+    ...(execution.keys.length > 0 && {
+      keys: Object.fromEntries(execution.keys.map(({ name, value }) => [name, value])),
+    }),
     status: execution.status,
     source: execution.source,
     tokenId: execution.tokenId,

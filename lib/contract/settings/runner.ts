@@ -23,13 +23,12 @@ export type DeploymentName = (typeof DEPLOYMENTS)[number]
 /** Functions: their concurrency, memory, network, logs and releases. */
 export const RUNNER = {
   runnerConcurrency: {
-    where: 'stack',
-    type: 'integer',
-    default: 50,
+    ...STACK_INTEGER,
+    shownDefault: '`50`',
     min: 2,
     max: 1_000,
     description:
-      "Maximum concurrent runners of code agents, and as many of model agents. Keep twice of it well below the account's quota.",
+      'Maximum concurrent runners of code agents, and as many of model agents. The default is lower if `accountConcurrency` has no room for it.',
   },
   runnerBatch: {
     where: 'stack',
@@ -51,7 +50,7 @@ export const RUNNER = {
     ...STACK_INTEGER,
     min: 10,
     description:
-      "The account's quota of concurrent executions. From 200 on, it is [reserved](costs.md) for critical functions and shared between organizations; below 100, only shared. If unset, the sweeper reads it, and from 100 on waiting requests can stop everything.",
+      "The account's quota of concurrent executions. From 200 on, it is [reserved](costs.md) for critical functions and shared between organizations; below 100, only shared. If unset, the sweeper reads it, and from 100 on waiting requests and runners can stop everything.",
   },
   agentMemoryMb: {
     where: 'both',

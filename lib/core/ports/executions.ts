@@ -14,6 +14,7 @@ import type {
   SuspendedExecution,
 } from '../execution.ts'
 import type { LearningStore, Teachers } from '../learning.ts'
+import type { KeyFilter } from '../search-keys.ts'
 import type { EndOfWait, Release, Renewal, Suspend } from '../transitions.ts'
 import type { PageRequest, SearchedPage } from './system.ts'
 
@@ -23,6 +24,7 @@ export type ExecutionFilter = {
   /** Suspended executions: all of them, or those that wait for an approval. `none`: those that are not suspended. */
   waiting?: 'any' | 'approval' | 'none' | undefined
   tenantId: string | null
+  key?: KeyFilter | undefined
   from?: number | undefined
   to?: number | undefined
   /** A page looks at `MAX_SEARCHED` executions at most, so that it can be short or empty. */
@@ -35,6 +37,9 @@ export type ExecutionSearch = {
   versionId?: string | undefined
   source?: Execution['source'] | undefined
   model?: string | undefined
+  /** When it became final, in milliseconds since the epoch: the first is included, the second is not. */
+  finishedFrom?: number | undefined
+  finishedTo?: number | undefined
   /** In the code or the message of the error; upper and lower case are the same. */
   errorText?: string | undefined
 }

@@ -18,6 +18,8 @@ export interface WebhookStore {
   delete(params: { organizationId: string; id: string }): Promise<boolean>
   /** Newest first. Without any: it has none. `id`: also `DEFAULT_WEBHOOK`. */
   getSecrets(params: { organizationId: string; id: string }): Promise<WebhookSecret[]>
+  /** Those of `DEFAULT_WEBHOOK`, where the functions that run agents may read them. */
+  getSigningSecrets(params: { organizationId: string }): Promise<WebhookSecret[]>
   /** False if the newest one is no longer `replaces`; null: there is none. */
   putSecrets(params: {
     organizationId: string
@@ -27,6 +29,8 @@ export interface WebhookStore {
   }): Promise<boolean>
   /** Whether there is a secret of `DEFAULT_WEBHOOK`, which the caller need not be able to read. */
   hasDefaultSecret(params: { organizationId: string }): Promise<boolean>
+  /** Whether `getSigningSecrets` has one: also not if the default secret was last rotated by an older version. */
+  hasSigningSecret(params: { organizationId: string }): Promise<boolean>
 }
 
 export type DeliveryId = { subject: Subject; revision: number; destinationId: string }

@@ -98,7 +98,7 @@ export async function deleteExecution(
 }
 
 /** Members of a summary that are content or secrets, or of no use to an event. */
-const CONTENT = ['lastError', 'judgement', 'warnings', 'callbackSecret', 'cache', 'options']
+const CONTENT = ['keys', 'lastError', 'judgement', 'warnings', 'callbackSecret', 'cache', 'options']
 const EVENT_ATTRIBUTES = SUMMARY_ATTRIBUTES.filter((name) => !CONTENT.includes(name))
 
 /** The sweeper gives up a message after 3 days, and the attempts of a delivery take as long. */

@@ -66,6 +66,7 @@ const PLAIN_FIELDS = {
   isDraft: false,
   webhookUrl: null,
   traceparent: null,
+  keys: [],
   callers: [],
   sharesWorker: false,
   status: undefined,

@@ -1,10 +1,12 @@
 import { type ListPosition, withoutOthers } from '../../core/cursor.ts'
-import type { Execution, ExecutionSummary } from '../../core/execution.ts'
+import { type Execution, type ExecutionSummary, isFinishedIn } from '../../core/execution.ts'
 import { firstIdAt, timeOfId } from '../../core/ids.ts'
 import { MAX_SEARCHED } from '../../core/limits.ts'
 import type { ExecutionListParams, ExecutionSearch, ExecutionStore } from '../../core/ports/executions.ts'
 import type { Page, PageRequest, SearchedPage } from '../../core/ports/system.ts'
+import { hasKey } from '../../core/search-keys.ts'
 import { needsApproval } from '../../core/wait.ts'
+import { isEqual } from '../table/expressions.ts'
 import {
   activePrefix,
   activeShard,
@@ -19,7 +21,7 @@ import {
 import { payloadBytes } from '../table/payload.ts'
 import { fitPage, listRecords, type ShardedQuery } from '../table/sharded-list.ts'
 import { textBytes } from '../table/stored-text.ts'
-import type { Condition, Item, Table } from '../table/table.ts'
+import type { Item, Table } from '../table/table.ts'
 import {
   type ExecutionItem,
   loadExecution,
@@ -27,6 +29,7 @@ import {
   SUMMARY_ATTRIBUTES,
   toSummary,
 } from './execution-item.ts'
+import { queryByKey } from './search-items.ts'
 
 /** Pages without a match that one request reads before it returns an empty one, from which the client can continue. */
 const MAX_READS = 10
@@ -39,10 +42,9 @@ type Record = Item & ExecutionItem
 export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'listSummaries'> {
   async function page<T extends { id: string }>(
     params: ExecutionListParams,
-    options: Pick<ShardedQuery, 'attributes'>,
+    query: ShardedQuery,
     load: (item: Record) => Promise<T | null> | T,
   ): Promise<Page<T>> {
-    const query = { ...toQuery(params), ...options }
     for (let reads = 1; ; reads++) {
       const { items, next } = await listRecords<Record>(table, query, recordBytes)
       const matching = items.filter((item) => matches(item, params))
@@ -61,10 +63,11 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
   /** Looks at records until a page of them matches. Of the others, no payload is read. */
   async function search<T>(
     params: ExecutionListParams,
+    given: ShardedQuery,
     read: (items: Record[]) => Promise<Record[]>,
     load: (item: Record) => Promise<T | null> | T,
   ): Promise<SearchedPage<T>> {
-    const query = { ...toQuery(params), limit: RECORDS_PER_READ, attributes: SUMMARY_AND_DELETED }
+    const query = { ...given, limit: RECORDS_PER_READ, attributes: SUMMARY_AND_DELETED }
     const looked: Record[] = []
     const found: Record[] = []
     let position: ListPosition | null = null
@@ -94,16 +97,19 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
   }
 
   return {
-    list(params) {
+    async list(params) {
       const load = (item: Record) => loadExecution(table, item)
-      return params.search
-        ? search<Execution>(params, (items) => readRecords(table, items), load)
-        : page<Execution>(params, {}, load)
+      const { query, isSearch } = await plan(table, params)
+      return isSearch
+        ? search<Execution>(params, query, (items) => readRecords(table, items), load)
+        : page<Execution>(params, query, load)
     },
-    listSummaries: (params) =>
-      params.search
-        ? search<ExecutionSummary>(params, async (items) => items, toSummary)
-        : page<ExecutionSummary>(params, { attributes: SUMMARY_AND_DELETED }, toSummary),
+    async listSummaries(params) {
+      const { query, isSearch } = await plan(table, params)
+      return isSearch
+        ? search<ExecutionSummary>(params, query, async (items) => items, toSummary)
+        : page<ExecutionSummary>(params, { ...query, attributes: SUMMARY_AND_DELETED }, toSummary)
+    },
   }
 }
 
@@ -126,6 +132,7 @@ const matches = (item: ExecutionItem, params: ExecutionListParams): boolean =>
   isVisible(params)(item) &&
   (!params.status || item.status === params.status) &&
   isWaiting(item, params.waiting) &&
+  (!params.key || hasKey(item.keys ?? [], params.key)) &&
   !isOfTrial(item) &&
   (!params.search || isFound(item, params.search))
 
@@ -134,11 +141,19 @@ function isFound(item: ExecutionItem, search: ExecutionSearch): boolean {
   if (versionId !== undefined && item.versionId !== versionId) return false
   if (source !== undefined && toSummary(item).source !== source) return false
   if (model !== undefined && item.model !== model) return false
+  if (!isFinishedIn(item, search)) return false
   if (errorCode === undefined && errorText === undefined) return true
   const error = parseError(item.error, item.id)
   if (!error || (errorCode !== undefined && error.code !== errorCode)) return false
   return errorText === undefined || toKey(`${error.code}\n${error.message}`).includes(toKey(errorText))
 }
+
+/** Clocks of processes differ: an execution may seem to end before it began. */
+const CLOCK_SKEW_MS = 60_000
+
+/** What was created later has not ended before `finishedTo`. */
+const lastCreation = ({ to = Number.POSITIVE_INFINITY, search }: ExecutionListParams): number =>
+  Math.min(to, (search?.finishedTo ?? Number.POSITIVE_INFINITY) + CLOCK_SKEW_MS)
 
 const toKey = (text: string) => text.normalize().toLowerCase()
 
@@ -170,15 +185,25 @@ function isWaiting({ suspension }: ExecutionItem, waiting: ExecutionListParams['
   return suspension !== undefined && (waiting === 'any' || needsApproval(suspension.waits))
 }
 
+/** The query of a list, and whether it is a search: also for a prefix that more executions have than can be sorted. */
+async function plan(table: Table, params: ExecutionListParams) {
+  const { key, search } = params
+  const query = toQuery(params)
+  if (!key) return { query, isSearch: search !== undefined }
+  const byKey = await queryByKey(table, { ...params, key })
+  return { query: { ...query, ...byKey }, isSearch: search !== undefined || byKey === null }
+}
+
 /** The index to read, and the filter for what its partitions do not separate. */
 function toQuery(params: ExecutionListParams): ShardedQuery {
-  const { organizationId, agentId, limit, after, status, tenantId, from, to } = params
+  const { organizationId, agentId, limit, after, status, tenantId, from } = params
+  const to = lastCreation(params)
   const page = {
     limit,
     after,
     range: {
       from: from === undefined ? undefined : firstIdAt(from),
-      before: to === undefined ? undefined : firstIdAt(to),
+      before: Number.isFinite(to) ? firstIdAt(to) : undefined,
     },
   }
   if (status === 'ERROR' && agentId !== null) {
@@ -208,17 +233,6 @@ function toQuery(params: ExecutionListParams): ShardedQuery {
     ...page,
     index: 'owned-by-organization',
     shard: (number) => ownedShard(organizationId, 'EXEC', number),
-  }
-}
-
-/** A filter for the values that are not null; undefined if all are. */
-function isEqual(filter: { agentId?: string | null; tenantId?: string | null }): Condition | undefined {
-  const terms = Object.entries(filter).filter(([, value]) => value !== null)
-  if (terms.length === 0) return undefined
-  return {
-    expression: terms.map(([name]) => `#${name} = :${name}`).join(' AND '),
-    names: terms.map(([name]) => name),
-    values: Object.fromEntries(terms),
   }
 }
 

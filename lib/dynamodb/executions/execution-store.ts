@@ -31,6 +31,7 @@ import { executionLists } from './execution-lists.ts'
 import { learningStore } from './learning-store.ts'
 import { listOpenChildren, openExecutions } from './open-executions.ts'
 import { executionReaders } from './read-executions.ts'
+import { putSearchItems } from './search-items.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
 export function executionStore(table: Table): ExecutionStore {
@@ -67,12 +68,19 @@ export function executionStore(table: Table): ExecutionStore {
       // Written first, so that a deletion of the parent finds whatever is created.
       if (parentExecutionId !== null) await table.put(childKey(parentExecutionId, id))
       const item = await toItem(table, execution)
-      if (!finishedAt) return table.put(item, NOT_EXISTS)
-      const keys = {
+      const indexed = finishedAt && {
         ...usageKeys({ id, endedAt: countedAt ?? Date.parse(finishedAt), error, source }),
         ...(isMarked && outboxKeys({ id, finishedAt })),
       }
-      return table.put({ ...item, ...keys }, NOT_EXISTS, sendBefore)
+      const isCreated = finishedAt
+        ? await table.put({ ...item, ...indexed }, NOT_EXISTS, sendBefore)
+        : await table.put(item, NOT_EXISTS)
+      // Written last, so that they never exist without a record. A process that dies before leaves them to the one that
+      // repeats its request, or to the sweeper.
+      const { keys } = execution
+      if (keys.length > 0 && (isCreated || (await readRecord(table, id))))
+        await putSearchItems(table, execution, keys)
+      return isCreated
     },
 
     async get({ organizationId, id }) {
@@ -180,6 +188,7 @@ export function executionStore(table: Table): ExecutionStore {
       const { owner } = execution.lease
       const writtenAt = Date.parse(finishedAt)
       const target = { executionId: id, holder: executionKey(id), writer: `output-${owner}`, writtenAt }
+      await putSearchItems(table, execution, (outcome.keys ?? []).slice(execution.keys.length))
       const attributes =
         outcome.status === 'SUCCESS'
           ? { output: await storePayload(table, target, outcome.output) }
@@ -268,7 +277,10 @@ export function executionStore(table: Table): ExecutionStore {
     async postpone({ stale, ...times }) {
       const item = await apply(stale.id, transitions.postpone(stale.openUntil, times))
       if (!item) return null
-      const { attempts, attemptsSinceProgress, sharesWorker, batch } = toSummary(item as ExecutionItem)
+      const summary = toSummary(item as ExecutionItem)
+      // Its process may have died before it wrote them.
+      if (summary.steps === 0) await putSearchItems(table, summary, summary.keys)
+      const { attempts, attemptsSinceProgress, sharesWorker, batch } = summary
       return { attempts, attemptsSinceProgress, sharesWorker, ...(batch && { isLine: true }) }
     },
   }

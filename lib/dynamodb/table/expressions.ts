@@ -105,6 +105,17 @@ export function pick<T extends object, Name extends keyof T>(item: T, names: rea
   return Object.fromEntries(present.map((name) => [name, item[name]])) as Pick<T, Name>
 }
 
+/** A condition for the values that are not null; undefined if all are. */
+export function isEqual(values: Record<string, string | null | undefined>): Condition | undefined {
+  const terms = Object.entries(values).filter(([, value]) => value !== null)
+  if (terms.length === 0) return undefined
+  return {
+    expression: terms.map(([name]) => `#${name} = :${name}`).join(' AND '),
+    names: terms.map(([name]) => name),
+    values: Object.fromEntries(terms),
+  }
+}
+
 /** Null adds nothing. */
 export const allOf = (...conditions: (Condition | null)[]): Condition => join(' AND ', conditions)
 

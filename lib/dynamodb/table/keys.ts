@@ -18,7 +18,7 @@ export const TIMER_SHARDS = 16
 export const OUTBOX_SHARDS = 16
 export const USAGE_SHARDS = 32
 
-/** Also in the policies that let functions write only some items, or all except some. */
+/** Also in the policies that let functions read or write only some items, or all except some. */
 export const ORGANIZATION_PREFIX = 'ORG#'
 export const AGENT_PREFIX = 'AGENT#'
 export const TOKEN_PREFIX = 'TOKEN#'
@@ -27,6 +27,7 @@ export const RATE_PREFIX = 'RATE#'
 export const EXECUTION_PREFIX = 'EXEC#'
 export const DESTINATIONS_PREFIX = 'DESTINATIONS#'
 export const SECRET_PREFIX = 'SECRET#'
+export const SIGNING_PREFIX = 'SIGNING#'
 export const LIMITS_PREFIX = 'LIMITS#'
 export const USAGE_PREFIX = 'USAGE#'
 
@@ -72,6 +73,12 @@ export const webhookSecretKey = (organizationId: string, id: string): Key => ({
   sk: `${WEBHOOK_PREFIX}${id}`,
 })
 
+/** The default secret once more: agents run where no other one can be read. */
+export const signingSecretKey = (organizationId: string): Key => ({
+  pk: `${SIGNING_PREFIX}${organizationId}`,
+  sk: 'SIGNING',
+})
+
 /** A tenant's id may contain any printable character: it comes last. */
 const nameOf = ({ kind, id }: SpendingSubject): string => `${limitsPrefix(kind)}${id}`
 export const limitsPrefix = (kind: SpendingSubject['kind']): string => `${kind.toUpperCase()}#`
@@ -92,12 +99,13 @@ export const slotsKey = (organizationId: string, subject: LimitSubject, number: 
 })
 /** The number of the item. */
 export const slotsNumberOf = ({ sk }: Key): number => Number(sk)
+export const QUEUED_PREFIX = 'QUEUED#'
 /** An execution that waits for a slot, by the time of its acceptance. */
 export const queuedRunKey = (
   subject: LimitSubject,
   run: { organizationId: string; createdAt: string; executionId: string },
 ): Key => ({
-  pk: `QUEUED#${run.organizationId}#${nameOf(subject)}`,
+  pk: `${QUEUED_PREFIX}${run.organizationId}#${nameOf(subject)}`,
   sk: `${run.createdAt}#${run.executionId}`,
 })
 export const SPENT_PREFIX = 'SPENT#'
@@ -127,7 +135,7 @@ export const agentIdOf = ({ pk, sk }: Key): string | null =>
 
 /** Not in the partition of the agent: the runner moves schedules on, and must not write agents. */
 const inSchedules = (agentId: string, sk: string): Key => ({ pk: `${SCHEDULES_PREFIX}${agentId}`, sk })
-const SCHEDULES_PREFIX = 'SCHEDULES#'
+export const SCHEDULES_PREFIX = 'SCHEDULES#'
 export const scheduleKey = (agentId: string, name: string): Key =>
   inSchedules(agentId, `${SCHEDULE_PREFIX}${name}`)
 export const SCHEDULE_PREFIX = 'SCHEDULE#'
@@ -234,6 +242,9 @@ export const signalKey = (executionId: string, id: string): Key =>
   inExecution(executionId, `${SIGNAL_PREFIX}${id}`)
 export const SIGNAL_PREFIX = 'SIGNAL#'
 export const signalIdOf = ({ sk }: Key): string => sk.slice(SIGNAL_PREFIX.length)
+/** @param value a hash: another attempt may have another value, whose item it must not replace */
+export const searchKey = (executionId: string, name: string, value: string): Key =>
+  inExecution(executionId, `KEY#${name}#${value}`)
 /** How many signals the execution has. */
 export const signalCountKey = (executionId: string): Key => inExecution(executionId, 'SIGNALS')
 /** One event for one destination. */
@@ -308,18 +319,23 @@ export const executionIdOf = (pk: string): string => pk.slice('EXEC#'.length)
 export const isOfExecution = ({ pk }: Key): boolean => pk.startsWith('EXEC#')
 export const isExecutionRecord = (key: Key): boolean => isOfExecution(key) && key.sk === 'RECORD'
 
-export const cacheKey = (key: string): Key => ({ pk: `CACHE#${key}`, sk: 'CACHE' })
+export const cacheKey = (key: string): Key => ({ pk: `${CACHE_PREFIX}${key}`, sk: 'CACHE' })
+export const CACHE_PREFIX = 'CACHE#'
 
 /** @param hash of the declarations */
 export const declarationsKey = (organizationId: string, hash: string): Key => ({
   pk: `${DECLARATIONS_PREFIX}${organizationId}#${hash}`,
   sk: 'DECLARATIONS',
 })
-const DECLARATIONS_PREFIX = 'DECLARATIONS#'
+export const DECLARATIONS_PREFIX = 'DECLARATIONS#'
 export const isDeclarations = ({ pk }: Key): boolean => pk.startsWith(DECLARATIONS_PREFIX)
 
 /** @param id a hash of the client's key, which may be long and contain any characters */
-export const idempotencyKey = (id: string): Key => ({ pk: `IDEMPOTENCY#${id}`, sk: 'IDEMPOTENCY' })
+export const idempotencyKey = (id: string): Key => ({
+  pk: `${IDEMPOTENCY_PREFIX}${id}`,
+  sk: 'IDEMPOTENCY',
+})
+export const IDEMPOTENCY_PREFIX = 'IDEMPOTENCY#'
 
 export const ownedShard = (
   organizationId: string,
@@ -334,6 +350,11 @@ export const tenantShard = (organizationId: string, tenantId: string, shard: num
 export type StatusKey = 'IN_PROGRESS' | 'WAITING' | 'WAITING-APPROVAL' | 'ERROR'
 export const statusShard = (organizationId: string, status: StatusKey, shard: number): string =>
   `ORG#${organizationId}#${status}#${shard}`
+/** Executions that have a key with this name, by its value: in the index `executions-by-status`, too. */
+export const searchShard = (organizationId: string, name: string, shard: number): string =>
+  `ORG#${organizationId}#KEY#${name}#${shard}`
+/** Before the ID of the execution. Values have no control characters. */
+export const searchPrefix = (value: string): string => `${value}\n`
 /** Rated executions of an agent and a tenant. Those whose feedback is no review are apart: they displace none. */
 export const lessonShard = (agentId: string, tenantId: string | null, isReview: boolean): string =>
   `AGENT#${agentId}#${isReview ? 'REVIEWS' : 'FEEDBACK'}${tenantId === null ? '' : `#${tenantId}`}`

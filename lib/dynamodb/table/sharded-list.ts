@@ -27,6 +27,10 @@ export type ShardedQuery = PageRequest & {
   attributes?: string[]
   /** Index entries that one query reads. */
   queryLimit?: number
+  /** The record of an entry, if that is of another item. */
+  recordKeyOf?: (entry: Item) => Key
+  /** All entries that match, newest first, if they are known: then no index is read. */
+  entries?: Item[]
 }
 
 /** The entries of a partition whose sort keys begin with the prefix, which the sort value follows. */
@@ -41,8 +45,9 @@ export async function listRecords<T extends Item>(
   query: ShardedQuery,
   bytesOf: (record: T) => number = () => 0,
 ): Promise<Page<T>> {
-  const page = await readShardedPage(table, query)
-  const keys = page.items.map(({ pk, sk }) => ({ pk, sk }) as Key)
+  const { recordKeyOf = ({ pk, sk }) => ({ pk, sk }) as Key } = query
+  const page = query.entries ? pageOf(query.entries, query) : await readShardedPage(table, query)
+  const keys = page.items.map(recordKeyOf)
   // Consistent: an index may lag behind the table.
   const records = (await table.getMany(keys, {
     consistent: true,
@@ -51,8 +56,19 @@ export async function listRecords<T extends Item>(
   const items = fitPage(records, bytesOf)
   if (items.length === records.length) return { items, next: page.next }
   const last = items.at(-1)
-  const entry = page.items.find(({ pk, sk }) => pk === last?.pk && sk === last?.sk)
+  const entry = page.items[keys.findIndex(({ pk, sk }) => pk === last?.pk && sk === last?.sk)]
   return { items, next: { order: sortValueOf(entry) } }
+}
+
+function pageOf(
+  entries: Item[],
+  { after, limit, range: { from = '', before } = {} }: ShardedQuery,
+): Page<Item> {
+  const end = min(after?.order, before)
+  const isIn = (order: string) => order >= from && (end === undefined || order < end)
+  const found = entries.filter((entry) => isIn(sortValueOf(entry)))
+  const items = found.slice(0, limit)
+  return { items, next: found.length > limit ? { order: sortValueOf(items.at(-1)) } : null }
 }
 
 /** The first records that fit into a response: one at least. */

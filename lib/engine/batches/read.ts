@@ -3,7 +3,7 @@ import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
 import { type Batch, type CountedBatch, lineExecutionId, sumTotals, waitingIn } from '../../core/batch.ts'
 import { BY_ID, BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
-import type { Execution, ExecutionSummary } from '../../core/execution.ts'
+import { type Execution, type ExecutionSummary, isFinishedIn } from '../../core/execution.ts'
 import { isUuid } from '../../core/ids.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
@@ -11,6 +11,7 @@ import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { Page } from '../../core/ports/system.ts'
 import { BatchNotFound, TrialNotFound } from '../../core/resource-errors.ts'
+import { parseFinished } from '../executions/list-executions.ts'
 
 /** `isTrial`: to a trial, of which readers of batches know nothing. */
 export type BatchReference = { access: Access; batchId: string; isTrial?: boolean }
@@ -79,6 +80,9 @@ export async function listBatches(
 export type LineExecutionsQuery = PageQuery & {
   status?: Execution['status'] | undefined
   fields?: 'all' | 'summary' | undefined
+  /** RFC 3339. */
+  finishedFrom?: string | undefined
+  finishedTo?: string | undefined
 }
 
 /** Pages without a matching execution that one request reads. */
@@ -87,16 +91,20 @@ const MAX_READS = 10
 /**
  * A page of the executions of a batch, in the order of their lines, without those that do not exist or have another
  * status.
- * @throws BatchNotFound, InvalidCursor
+ * @throws BatchNotFound, InvalidCursor, InvalidQueryParameter
  */
 export async function listLineExecutions(
   {
     batches,
     executions,
   }: { batches: Pick<BatchStore, 'get'>; executions: Pick<ExecutionStore, 'readMany' | 'readSummaries'> },
-  { query: { status, fields, ...query }, ...reference }: BatchReference & { query: LineExecutionsQuery },
+  {
+    query: { status, fields, finishedFrom, finishedTo, ...query },
+    ...reference
+  }: BatchReference & { query: LineExecutionsQuery },
 ): Promise<Page<Execution | ExecutionSummary>> {
   const { limit, after } = parsePage(query, BY_LINE)
+  const range = parseFinished({ finishedFrom, finishedTo })
   const batch = await findBatch({ batches }, reference)
   const { organizationId } = batch
   const read = fields === 'summary' ? executions.readSummaries : executions.readMany
@@ -107,7 +115,9 @@ export async function listLineExecutions(
     const count = Math.min(limit, batch.lines - line)
     const ids = Array.from({ length: count }, (_, index) => lineExecutionId(batch, line + index))
     for await (const found of read({ organizationId, ids })) {
-      const execution = status === undefined || found?.status === status ? found : null
+      const isListed =
+        found && (status === undefined || found.status === status) && isFinishedIn(found, range)
+      const execution = isListed ? found : null
       if (execution) bytes += fields === 'summary' ? 0 : Buffer.byteLength(JSON.stringify(execution))
       // The next page begins with it.
       if (bytes > MAX_PAGE_BYTES && items.length > 0) return { items, next: { order: String(line) } }

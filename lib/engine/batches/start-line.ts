@@ -5,6 +5,7 @@ import { type Execution, type ExecutionError, failedExecution } from '../../core
 import { LimitExceeded } from '../../core/limit-errors.ts'
 import { DEADLINE_MS, MAX_AGENT_STEPS } from '../../core/limits.ts'
 import { InvalidQueryParameter } from '../../core/request-errors.ts'
+import { readKeys } from '../../core/search-keys.ts'
 import { describeReached, ownerOf } from '../../core/usage-limits.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { unexpectedError } from '../checkpoints/stop-reason.ts'
@@ -40,7 +41,9 @@ export async function startLine(
   const fail = async (error: ExecutionError) => {
     const { organizationId, agentId, versionId, isDraft } = batch
     const owner = { id: executionId, organizationId, agentId, versionId, isDraft, tenantId: run.tenantId }
-    const given = { ...owner, input: run.input, options: optionsOf(run), ...origin }
+    const version = trial ? null : await resolveVersionOf(engine.agents, batch)
+    const keys = readKeys(version?.keys, 'input', run.input)
+    const given = { ...owner, input: run.input, keys, options: optionsOf(run), ...origin }
     const times = { now: engine.system.now(), deadlineMs: DEADLINE_MS }
     const execution = failedExecution({ ...given, ...times }, error)
     return (await engine.executions.create({ execution })) ? execution : engine.executions.get(execution)

@@ -235,7 +235,8 @@ export class Journal {
       ...this.totals,
       ...this.withReplayed(step.replayed),
       steps: steps + 1,
-      usage: steps === 0 ? step.usage : addUsage(usage, step.usage),
+      // Steps of a remote agent come before its first response.
+      usage: usage === NO_USAGE ? step.usage : addUsage(usage, step.usage),
     }
   }
 

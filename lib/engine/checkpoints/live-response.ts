@@ -110,6 +110,11 @@ export class LiveResponse implements ResponseSoFar {
     this.announce()
   }
 
+  /** Keeps what nobody watched when it arrived. The model may add nothing for long. */
+  catchUp(): void {
+    if (this.hasChanged) this.announce()
+  }
+
   /** @param stored the last step of the journal: deltas of a later one are void */
   close(stored: number): void {
     this.isClosed = true

@@ -65,11 +65,14 @@ async function load({
   const memoryMb = readSetting('agentMemoryMb', environment)
   const thread = new AgentThread({ environment: variables, memoryMb })
   let isLate = false
-  const timer = setTimeout(() => {
-    isLate = true
-    void thread.destroy()
-  }, timeoutMs)
+  let timer: NodeJS.Timeout | undefined
   try {
+    // On a busy machine a thread takes seconds to start, which is no fault of the agent.
+    await thread.whenStarted
+    timer = setTimeout(() => {
+      isLate = true
+      void thread.destroy()
+    }, timeoutMs)
     await writeFile(join(folder, 'agent.mjs'), code)
     const probe = join(folder, PROBE_FILE)
     await writeFile(probe, PROBE)

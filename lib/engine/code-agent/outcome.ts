@@ -7,7 +7,7 @@ import {
   NO_USAGE,
   type Outcome,
 } from '../../core/execution.ts'
-import { isJsonObject, isWithinDepth, MAX_JSON_DEPTH } from '../../core/json/json.ts'
+import { isJsonObject, isWithinDepth, type Json, MAX_JSON_DEPTH } from '../../core/json/json.ts'
 import type { SecretMask } from '../../tools/secret-mask.ts'
 import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
 import { MAX_TEXT, type RunResult, type ThreadError } from './thread/protocol.ts'
@@ -21,17 +21,22 @@ export function toOutcome(
   result: Extract<RunResult, { type: 'returned' | 'invalid' }>,
   run: EndedRun,
 ): Outcome {
-  const outcome =
-    result.type === 'invalid'
-      ? failure({ code: result.code, message: result.message })
-      : validate(result.json, run)
+  return result.type === 'invalid'
+    ? withInputErrors(failure({ code: result.code, message: result.message }), run)
+    : toOutputOutcome(JSON.parse(result.json), run)
+}
+
+/** The same for an output that is JSON. */
+export const toOutputOutcome = (output: Json, run: EndedRun): Outcome =>
+  withInputErrors(validate(output, run), run)
+
+function withInputErrors(outcome: Outcome, run: Run): Outcome {
   if (outcome.status === 'SUCCESS') return outcome
   const inputErrors = findInputErrors(run)
   return inputErrors.length > 0 ? failure({ ...outcome.error, inputErrors }) : outcome
 }
 
-function validate(json: string, { version, steps }: EndedRun): Outcome {
-  const output: unknown = JSON.parse(json)
+function validate(output: Json, { version, steps }: EndedRun): Outcome {
   if (!isJsonObject(output)) return failure(mismatch('The output must be a JSON object.'))
   if (!isWithinDepth(output))
     return failure(mismatch(`The output is nested deeper than ${MAX_JSON_DEPTH} levels.`))

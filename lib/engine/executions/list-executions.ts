@@ -10,6 +10,7 @@ import type { ExecutionSearch, ExecutionStore } from '../../core/ports/execution
 import type { Page, SearchedPage } from '../../core/ports/system.ts'
 import { InvalidQueryParameter } from '../../core/request-errors.ts'
 import { ExecutionNotFound } from '../../core/resource-errors.ts'
+import { KEY_FILTER_RULE, parseKeyFilter } from '../../core/search-keys.ts'
 import type { RecordedStep, StepStore } from '../../core/step.ts'
 
 /** What a request asks for. `from` and `to`: RFC 3339. */
@@ -20,12 +21,17 @@ export type ExecutionQuery = PageQuery & {
   /** Only suspended executions, or only others. */
   waiting?: boolean | undefined
   tenantId?: string | undefined
+  /** See `parseKeyFilter`. */
+  key?: string | undefined
   from?: string | undefined
   to?: string | undefined
   /** `summary`: without the payloads, which are not read. */
   fields?: 'all' | 'summary' | undefined
   version?: string | undefined
-} & Omit<ExecutionSearch, 'versionId'>
+  /** RFC 3339. */
+  finishedFrom?: string | undefined
+  finishedTo?: string | undefined
+} & Omit<ExecutionSearch, 'versionId' | 'finishedFrom' | 'finishedTo'>
 
 type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'listSummaries'> }
 
@@ -36,10 +42,27 @@ type Stores = { agents: AgentStore; executions: Pick<ExecutionStore, 'list' | 'l
 export async function listExecutions(
   { agents, executions }: Stores,
   access: Access,
-  { agent, status, waiting, tenantId, from, to, fields, limit, cursor, version, ...filters }: ExecutionQuery,
+  {
+    agent,
+    status,
+    waiting,
+    tenantId,
+    key,
+    from,
+    to,
+    fields,
+    limit,
+    cursor,
+    version,
+    finishedFrom,
+    finishedTo,
+    ...filters
+  }: ExecutionQuery,
 ): Promise<SearchedPage<Execution | ExecutionSummary>> {
   if (waiting && status !== undefined && status !== 'IN_PROGRESS') throw new InvalidQueryParameter([WAITING])
-  const search = { ...filters, versionId: version }
+  const finished = parseFinished({ finishedFrom, finishedTo })
+  if (finished && (waiting || status === 'IN_PROGRESS')) throw new InvalidQueryParameter([FINAL])
+  const search = { ...filters, versionId: version, ...finished }
   const ofError = search.errorCode === undefined ? 'errorText' : 'errorCode'
   const isOfErrors = search[ofError] !== undefined
   if (isOfErrors && (waiting || (status ?? 'ERROR') !== 'ERROR'))
@@ -48,6 +71,7 @@ export async function listExecutions(
     status: isOfErrors ? ('ERROR' as const) : (status ?? null),
     ...(waiting !== undefined && { waiting: waiting ? ('any' as const) : ('none' as const) }),
     tenantId: resolveTenant(access, tenantId) ?? null,
+    ...(key !== undefined && { key: toKeyFilter(key) }),
     ...limitToAgents(access, await findAgentId(agents, access, agent)),
     ...parseRange(from, to),
     ...parsePage({ limit, cursor }, BY_ID),
@@ -62,18 +86,43 @@ const WAITING = {
     'waiting=true can only be combined with status=IN_PROGRESS: suspended executions have this status.',
 }
 
+const FINAL = {
+  path: 'finishedFrom',
+  message:
+    'finishedFrom and finishedTo cannot be combined with status=IN_PROGRESS or waiting=true: these executions have not ended.',
+}
+
 const onlyErrors = (path: string) => ({
   path,
   message: `${path} can only be combined with status=ERROR: only these executions have an error.`,
 })
 
+function toKeyFilter(text: string) {
+  const filter = parseKeyFilter(text)
+  if (!filter) throw new InvalidQueryParameter([{ path: 'key', message: `key ${KEY_FILTER_RULE}.` }])
+  return filter
+}
+
 const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
 
-function parseRange(from: string | undefined, to: string | undefined) {
+function parseRange(
+  from: string | undefined,
+  to: string | undefined,
+  [first, last]: [string, string] = ['from', 'to'],
+) {
   const range = { from: toTime(from), to: toTime(to) }
   if (range.from !== undefined && range.to !== undefined && range.from >= range.to)
-    throw new InvalidQueryParameter([{ path: 'from', message: 'from must be before to.' }])
+    throw new InvalidQueryParameter([{ path: first, message: `${first} must be before ${last}.` }])
   return range
+}
+
+/** When executions have to have ended; null if at any time, or not yet. @throws InvalidQueryParameter */
+export function parseFinished({
+  finishedFrom,
+  finishedTo,
+}: Pick<ExecutionQuery, 'finishedFrom' | 'finishedTo'>) {
+  const { from, to } = parseRange(finishedFrom, finishedTo, ['finishedFrom', 'finishedTo'])
+  return from === undefined && to === undefined ? null : { finishedFrom: from, finishedTo: to }
 }
 
 type StepStores = {

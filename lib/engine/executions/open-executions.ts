@@ -1,5 +1,5 @@
 import pRetry from 'p-retry'
-import type { Version } from '../../core/agent.ts'
+import { kindOf, type Version } from '../../core/agent.ts'
 import { Unavailable } from '../../core/errors.ts'
 import type { ExecutionError, ExecutionSummary } from '../../core/execution.ts'
 import { agentIdFrom } from '../../core/ids.ts'
@@ -22,7 +22,7 @@ export type OpenFilter = {
   agent?: string | undefined
   /** Milliseconds since the epoch. */
   createdBefore?: number | undefined
-  /** Whether the agent has tools, or code. */
+  /** Whether the agent has tools, or code, or is remote. */
   hasTools?: boolean | undefined
 }
 
@@ -87,7 +87,7 @@ export function resumeOpen(stores: OpenStores, execution: ExecutionSummary): Pro
 
 /** Whether a run of the version can do more than ask a model; also of one that is missing. */
 export const canCallTools = (version: Version | null): boolean =>
-  !version || version.code || version.tools.length > 0
+  !version || kindOf(version) !== 'model' || version.tools.length > 0
 
 export const isLive = (lease: ExecutionSummary['lease'], system: System): boolean =>
   lease !== null && lease.expiresAt >= system.now()

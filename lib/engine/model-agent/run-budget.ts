@@ -4,6 +4,7 @@ import {
   addSpending,
   allowOutput,
   type Budget,
+  findExcess,
   type Spending,
   shareBudget,
   toBudget,
@@ -91,6 +92,11 @@ export class RunBudget {
   checkRecorded(request: ModelRequest, { costOf }: Pick<Model, 'costOf'>): void {
     const allowed = this.allow(this.ownBudget, { inputTokens: estimateInputTokens(request), costOf })
     if (typeof allowed !== 'number') throw new BudgetExceeded(allowed)
+  }
+
+  /** The error of a run that has used up its budget, as far as a remote agent has reported; null if it has not. */
+  get excess(): ExecutionError | null {
+    return findExcess(this.budget, this.spentWith(this.params.journal.recorded))
   }
 
   private allow(budget: Budget, next: Parameters<typeof allowOutput>[2]): number | ExecutionError {

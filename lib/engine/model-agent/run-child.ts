@@ -10,6 +10,7 @@ import {
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
+import { readKeys } from '../../core/search-keys.ts'
 import type { Suspension } from '../../core/wait.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
@@ -60,6 +61,7 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     tenantId: parent.tenantId,
     tokenId: parent.tokenId,
     input,
+    keys: readKeys(version.keys, 'input', input),
     traceparent,
     options: {
       maxAgentSteps: stepLimitsOf(version.execution).default,

@@ -4,6 +4,7 @@ import {
   type DeliveryResult,
   EVENT_BUS,
   parseEventId,
+  REMOTE_AGENT,
   type SubjectEvent,
   TRACES,
   type Webhook,
@@ -15,6 +16,7 @@ import { timerOf } from '../waiting/suspend.ts'
 import { EARLY_MS } from '../waiting/wake.ts'
 import type { Addressed, Destination } from './destinations.ts'
 import type { DeliveryEngine } from './open-delivery-engine.ts'
+import { findCancelled } from './remote-cancel.ts'
 import { type EventSubject, readSubject } from './subjects.ts'
 import { noteResult } from './webhook-health.ts'
 
@@ -35,14 +37,16 @@ export async function deliverEvents(
 ): Promise<void> {
   const subject = await readSubject(engine, message)
   if (!subject) return
-  const known = await engine.deliveries.listOf(message.subject)
+  const delivered = await engine.deliveries.listOf(message.subject)
   await Promise.all(
     subject.events.map(async (event) => {
       const isNew = ({ id }: Destination) =>
-        !known.some(({ revision, destinationId }) => revision === event.revision && destinationId === id)
+        !delivered.some(({ revision, destinationId }) => revision === event.revision && destinationId === id)
       const isSendable = ({ id }: Destination) => id !== TRACES || subject.execution !== undefined
       const wanted = await engine.destinations.of(subject.addressed, event.type)
-      const destinations = wanted.filter((each) => isNew(each) && isSendable(each))
+      const known = wanted.filter((each) => isNew(each) && isSendable(each))
+      const found = known.map((each) => (each.id === REMOTE_AGENT ? findRemote(engine, subject) : each))
+      const destinations = (await Promise.all(found)).filter((each) => each !== null)
       if (destinations.length === 0) return
       const data = subject.dataOf(event)
       await Promise.all(
@@ -97,10 +101,15 @@ async function attemptAgain(
     await engine.deliveries.delete(previous)
     return null
   }
-  const destination = await destinationOf(engine, subject.addressed, previous.destinationId)
+  const destination =
+    (previous.destinationId === REMOTE_AGENT && (await findRemote(engine, subject))) ||
+    (await destinationOf(engine, subject.addressed, previous.destinationId))
   const data = subject.dataOf(previous)
   return attemptDelivery(engine, { destination, event: previous, data, ...subject, previous, isRequested })
 }
+
+const findRemote = async (engine: DeliveryEngine, { execution }: Pick<EventSubject, 'execution'>) =>
+  execution ? findCancelled(engine, execution) : null
 
 /** `problem`: why nothing can be sent. */
 type Target = Destination & { problem?: string }
@@ -195,7 +204,7 @@ async function noteRedelivery(
 
 /** What answers or does not: URLs that are given with requests have nothing in common but their name. */
 function receiverOf({ id, url }: Destination, { organizationId }: SubjectEvent): string {
-  return id === DEFAULT_WEBHOOK && url !== null ? `${organizationId} ${new URL(url).origin}` : id
+  return [DEFAULT_WEBHOOK, REMOTE_AGENT].includes(id) && url !== null ? `${organizationId} ${new URL(url).origin}` : id
 }
 
 const unsent = (error: string): DeliveryResult => ({ ok: false, responseStatus: null, error, isGone: false })

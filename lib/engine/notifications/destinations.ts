@@ -5,6 +5,7 @@ import {
   DEFAULT_WEBHOOK,
   EVENT_BUS,
   type EventType,
+  REMOTE_AGENT,
   type Selectable,
   selects,
   TRACES,
@@ -16,13 +17,21 @@ import { isTraceSampled } from '../../core/traceparent.ts'
 import { type LimitWarning, ownerOf } from '../../core/usage-limits.ts'
 import { type Environment, readSetting } from '../../environment.ts'
 
-/** What is told of events. `webhook`: null if the URL was given with the request, for the event bus and for traces. */
-export type Destination = { id: string; webhook: Webhook | null; url: string | null }
+/**
+ * What is told of events. `webhook`: null if the URL was given with the request, for the event bus and for traces, and
+ * for a remote agent, which has `allowedHosts` of its own.
+ */
+export type Destination = {
+  id: string
+  webhook: Webhook | null
+  url: string | null
+  allowedHosts?: string[]
+}
 
 /** What decides who wants the events of a subject. */
 export type Addressed = Selectable &
   Pick<ExecutionSummary, 'organizationId' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'> &
-  Partial<Pick<ExecutionSummary, 'id' | 'traceparent' | 'cached'>>
+  Partial<Pick<ExecutionSummary, 'id' | 'traceparent' | 'cached' | 'callbackSecret'>>
 
 /** Webhooks that another process changes take effect within this time. */
 const CACHED_MS = 30_000
@@ -92,8 +101,12 @@ export function openDestinations(
   caches.push(known)
   return {
     async of(addressed, type) {
-      const traces = isTraced(addressed, type, environment) ? [{ id: TRACES, webhook: null, url: null }] : []
-      if (!isReported(addressed)) return traces
+      const always = [
+        ...(isTraced(addressed, type, environment) ? [TRACES] : []),
+        // Runs that can be called back may be those of a remote agent.
+        ...(type === 'execution.cancelled' && addressed.callbackSecret ? [REMOTE_AGENT] : []),
+      ].map((id) => ({ id, webhook: null, url: null }))
+      if (!isReported(addressed)) return always
       const { organizationId, webhookUrl: url } = addressed
       const all = (await known.fetch(organizationId)) ?? []
       return [
@@ -102,7 +115,7 @@ export function openDestinations(
           .map((webhook) => ({ id: webhook.id, webhook, url: webhook.url })),
         ...(url ? [{ id: DEFAULT_WEBHOOK, webhook: null, url }] : []),
         ...(readSetting('eventBus', environment) ? [{ id: EVENT_BUS, webhook: null, url: null }] : []),
-        ...traces,
+        ...always,
       ]
     },
   }

@@ -3,7 +3,7 @@ import type { Batch } from '../../core/batch.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import type { DeliveryResult, SentEvent } from '../../core/notification.ts'
-import type { RolloutStore } from '../../core/ports/agents.ts'
+import type { AgentStore, RolloutStore } from '../../core/ports/agents.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { DeliveryStore, WebhookStore } from '../../core/ports/notifications.ts'
@@ -21,6 +21,7 @@ import { eventSender } from './send-event.ts'
 
 export type DeliveryEngine = {
   executions: Pick<ExecutionStore, 'clearEvents' | 'getDeleted' | 'getLimited' | 'getStatus' | 'getSummary'>
+  agents: Pick<AgentStore, 'getVersion'>
   audit: Pick<AuditStore, 'get'>
   batches: Pick<BatchStore, 'get'>
   limits: Pick<LimitStore, 'getWarning'>

@@ -1,11 +1,4 @@
-import { LRUCache } from 'lru-cache'
-import {
-  DEFAULT_WEBHOOK,
-  type DeliveryResult,
-  eventIdOf,
-  type SentEvent,
-  type WebhookSecret,
-} from '../../core/notification.ts'
+import { DEFAULT_WEBHOOK, type DeliveryResult, eventIdOf, type SentEvent, REMOTE_AGENT } from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { Environment } from '../../environment.ts'
@@ -13,39 +6,34 @@ import { privateHosts } from '../../tools/egress/private-hosts.ts'
 import type { Destination } from './destinations.ts'
 import { sendToEventBus } from './event-bus.ts'
 import { sendWebhook } from './send-webhook.ts'
+import { cacheSecrets } from '../../tools/egress/sign-webhook.ts'
 
-/** A rotated secret is used within this time: the previous one stays valid for longer. */
-const CACHED_MS = 30_000
-const MAX_SECRETS = 1_000
 /** For one attempt. A receiver is not faster because retries are. */
 const TIMEOUT_MS = 20_000
 
 /** Sends events to webhooks and to the event bus. */
 export function eventSender(
   webhooks: Pick<WebhookStore, 'getSecrets'>,
-  { system }: { system: Pick<System, 'now'> },
+  { system }: { system: Pick<System, 'newId' | 'now'> },
   environment: Environment = process.env,
 ) {
-  const known = new LRUCache<string, WebhookSecret[], { organizationId: string; id: string }>({
-    max: MAX_SECRETS,
-    ttl: CACHED_MS,
-    ignoreFetchAbort: true,
-    fetchMethod: (_key, _stale, { context }) => webhooks.getSecrets(context),
-  })
+  const secretsOf = cacheSecrets(webhooks.getSecrets)
   return async (
-    { id, webhook, url }: Destination,
+    { id, webhook, url, allowedHosts = webhook?.allowedHosts ?? [] }: Destination,
     event: SentEvent,
     data: string,
   ): Promise<DeliveryResult> => {
-    const { organizationId, type, occurredAt } = event
+    const { organizationId, type, occurredAt, subject } = event
     if (url === null) return sendToEventBus({ type, occurredAt, detail: data }, environment)
-    const context = { organizationId, id: webhook?.id ?? DEFAULT_WEBHOOK }
-    const secrets = (await known.fetch(`${organizationId}/${id}`, { context })) ?? []
-    const body = `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(occurredAt)},"data":${data}}`
-    const { allowedHosts = [] } = webhook ?? {}
-    const mayBePrivate = privateHosts(organizationId, environment)
-    const hosts = { allowedHosts, mayBePrivate }
-    const request = { url, ...hosts, secrets, eventId: eventIdOf(event), body, now: system.now() }
+    const isCancel = id === REMOTE_AGENT
+    const secrets = await secretsOf({ organizationId, id: webhook?.id ?? DEFAULT_WEBHOOK })
+    const body = isCancel
+      ? JSON.stringify({ executionId: subject.id, type: 'cancel' })
+      : `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(occurredAt)},"data":${data}}`
+    // A remote agent was published with its hosts, and refuses an ID that it knows.
+    const mayBePrivate = isCancel ? () => true : privateHosts(organizationId, environment)
+    const eventId = isCancel ? system.newId() : eventIdOf(event)
+    const request = { url, allowedHosts, mayBePrivate, secrets, eventId, body, now: system.now() }
     return sendWebhook(request, { timeoutMs: TIMEOUT_MS })
   }
 }

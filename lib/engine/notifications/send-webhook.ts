@@ -1,7 +1,7 @@
 import type { DeliveryResult, WebhookSecret } from '../../core/notification.ts'
 import type { EgressPolicy, MayBePrivate } from '../../tools/egress/egress-policy.ts'
 import { failed, post } from '../../tools/egress/post.ts'
-import { signWebhook } from './sign-webhook.ts'
+import { signWebhook } from '../../tools/egress/sign-webhook.ts'
 
 /** For everything, from the lookup of the host to the end of the answer. */
 const TIMEOUT_MS = 20_000

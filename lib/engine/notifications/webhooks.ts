@@ -18,7 +18,7 @@ import { WebhookNotFound } from '../../core/resource-errors.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
 import { privateHosts } from '../../tools/egress/private-hosts.ts'
 import { forgetWebhooks } from './destinations.ts'
-import { newSecret } from './sign-webhook.ts'
+import { newSecret } from '../../tools/egress/sign-webhook.ts'
 
 export type WebhookStores = {
   webhooks: WebhookStore

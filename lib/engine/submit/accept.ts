@@ -13,6 +13,7 @@ import { MAX_GRACE } from '../../core/lease-times.ts'
 import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import * as limits from '../../core/limits.ts'
 import type { IdempotencyStore } from '../../core/ports/caches.ts'
+import { readKeys } from '../../core/search-keys.ts'
 import { readSetting } from '../../environment.ts'
 import { type Admit, admission } from '../../limits/admission.ts'
 import { type Admitted, admitLimited } from '../../limits/limits.ts'
@@ -189,7 +190,8 @@ async function recordCacheHit(engine: Engine, request: RunRequest, reservation: 
   const entry = await cache.get({ key: request.cache.key, now: system.now() })
   if (!entry?.output) return null
   const params = newExecutionParams(engine, request, reservation)
-  const execution = cachedExecution(params, entry.executionId, entry.output)
+  const keys = [...(params.keys ?? []), ...readKeys(request.version.keys, 'output', entry.output)]
+  const execution = cachedExecution({ ...params, keys }, entry.executionId, entry.output)
   // The time in the id may have been taken long before.
   const isNew = await executions.create({ execution, countedAt: system.now() })
   return isNew ? execution : executions.get(execution)
@@ -200,7 +202,7 @@ export function newExecutionParams(
   request: RunRequest,
   { executionId, idempotencyId, isBound }: Reserved,
 ): Omit<NewExecution, 'lease'> {
-  const { version, input, inputAdaptations = [], tenantId, options } = request
+  const { version, input, inputAdaptations = [], adaptedInput, tenantId, options } = request
   const { tokenId = null, webhookUrl = null, cache = null, batch = null, schedule = null } = request
   const { replay = null, learnedFrom = null, watchedUntil = null, traceparent = null } = request
   return {
@@ -230,5 +232,7 @@ export function newExecutionParams(
     learnedFrom,
     traceparent,
     watchedUntil,
+    // Only its trial lists a line of one.
+    keys: batch && replay?.isTrial ? [] : readKeys(version.keys, 'input', adaptedInput ?? input, input),
   }
 }

@@ -1,4 +1,4 @@
-import { stepLimitsOf, type Version } from '../../core/agent.ts'
+import { kindOf, stepLimitsOf, type Version } from '../../core/agent.ts'
 import type { Budget } from '../../core/budget.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
@@ -43,8 +43,11 @@ function checkSteps({ slug, execution }: Version, { maxAgentSteps }: RunOverride
 }
 
 async function checkModelOverride(version: Version, model: string): Promise<void> {
-  if (version.code)
-    throw new InvalidModelOverride(`The agent ${version.slug} is a code agent; it does not accept a model.`)
+  const kind = kindOf(version)
+  if (kind !== 'model')
+    throw new InvalidModelOverride(
+      `The agent ${version.slug} is a ${kind} agent; it does not accept a model.`,
+    )
   try {
     await checkAllowed(version, model)
     const { checkModel, findSearchProblem } = await import('../../models/check-model.ts')
@@ -109,7 +112,7 @@ export async function checkCostLimit(version: Version, overrides: RunOverrides, 
   await checkPrices(version, overrides, name)
 }
 
-/** The service sees only the spending of models that it calls itself. */
+/** The service sees only the spending of models that it calls itself, and what remote agents report. */
 function assertCountable({ code, slug }: Version, path: LimitName): void {
   if (!code) return
   const message = `The agent ${slug} is a code agent; it does not accept ${path}.`
@@ -118,6 +121,8 @@ function assertCountable({ code, slug }: Version, path: LimitName): void {
 
 /** @param path the parameter that is wrong if a model has no price */
 async function checkPrices(version: Version, overrides: RunOverrides, path: LimitName | 'model') {
+  // A remote agent names its models when it has used them.
+  if (version.remote) return
   const { findUnpriced } = await import('../../models/prices/price-table.ts')
   const names = overrides.model ? [overrides.model] : modelsOf(version, null, process.env)
   const [model] = await findUnpriced(names, process.env)

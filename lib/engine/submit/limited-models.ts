@@ -1,4 +1,4 @@
-import type { Version } from '../../core/agent.ts'
+import { kindOf, type Version } from '../../core/agent.ts'
 import { PAGE_SIZE } from '../../core/limits.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { LimitStore } from '../../core/ports/usage.ts'
@@ -55,7 +55,7 @@ export async function findCostWarnings(
   }
   const { findUnpriced } = await import('../../models/prices/price-table.ts')
   const warnings = (await versions().catch(() => [])).map(async (version) => {
-    if (!version || version.code) return []
+    if (!version || kindOf(version) !== 'model') return []
     // Runs say what is wrong with names that cannot be parsed here.
     const names = await findUnpriced(modelsOf(version, null, process.env), process.env).catch(() => [])
     return names.map(

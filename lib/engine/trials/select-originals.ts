@@ -14,8 +14,8 @@ const PAGE_SIZE = 100
 
 type Stores = { executions: Pick<ExecutionStore, 'listSummaries' | 'readFeedback' | 'readSummaries'> }
 
-/** What a trial repeats. `hasCode`: its version is that of a code agent. `teachers`: whose feedback counts. */
-type Agent = { organizationId: string; agentId: string; hasCode: boolean; teachers: Teachers }
+/** What a trial repeats. `hasModel`: its version is that of a model agent. `teachers`: whose feedback counts. */
+type Agent = { organizationId: string; agentId: string; hasModel: boolean; teachers: Teachers }
 
 export type Selection = Pick<TrialSettings, 'from' | 'to' | 'tenantId' | 'feedback'> & { limit: number }
 
@@ -89,15 +89,15 @@ export async function checkOriginals({ executions }: Stores, agent: Agent, ids: 
 }
 
 /** Why a trial cannot repeat an execution; null if it can. */
-function findReason(summary: ExecutionSummary, { hasCode }: Agent): string | null {
+function findReason(summary: ExecutionSummary, { hasModel }: Agent): string | null {
   if (!isFinal(summary)) return 'in progress'
   if (summary.source === 'TRIAL') return 'of a trial, or a rerun with recordings'
   if (summary.source === 'AGENT') return 'called by an agent'
   if (summary.isDraft) return 'of a draft'
   if (summary.cached) return 'a copy of a cached result'
   if (summary.error?.code === CANCELLED.code) return 'cancelled'
-  // The code of an agent may have none.
-  return summary.steps === 0 && !hasCode ? 'without steps' : null
+  // Code agents and remote agents may have none.
+  return summary.steps === 0 && hasModel ? 'without steps' : null
 }
 
 /** Where and when it ran decides about its end; a request can name it nevertheless. */

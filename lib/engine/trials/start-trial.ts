@@ -1,7 +1,7 @@
 import { idempotencyKeyOf } from '../../access/permissions.ts'
 import { parseVersionId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
-import type { Version } from '../../core/agent.ts'
+import { kindOf, type Version } from '../../core/agent.ts'
 import type { Batch } from '../../core/batch.ts'
 import type { Violation } from '../../core/errors.ts'
 import { teachersOf } from '../../core/learning.ts'
@@ -53,9 +53,10 @@ export async function startTrial(
   const key = idempotencyKeyOf(access, idempotencyKey)
   if (target.refusal && key === undefined) throw target.refusal
   await checkRequest(target.version, request)
-  const { agentId, code: hasCode } = target.version
+  const { agentId } = target.version
+  const hasModel = kindOf(target.version) === 'model'
   const teachers = teachersOf(target.version)
-  const agent = { organizationId: access.organizationId, agentId, hasCode, teachers }
+  const agent = { organizationId: access.organizationId, agentId, hasModel, teachers }
   const overrides = {
     version,
     ...(maxTrialCostUsd !== null && { maxBatchCostUsd: maxTrialCostUsd }),
@@ -83,9 +84,10 @@ async function checkRequest(version: Version, request: TrialRequest): Promise<vo
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
   const { maxTrialCostUsd, models } = request
   // Only a request that differs from the recording needs a limit, and a model with a price.
-  if (models === 'recorded' && !version.code) return
+  const hasModel = kindOf(version) === 'model'
+  if (models === 'recorded' && hasModel) return
   if (maxTrialCostUsd === null) {
-    if (version.code) return
+    if (!hasModel) return
     throw invalid('maxTrialCostUsd', 'is required, because the trial calls models')
   }
   await checkCostLimit(version, {}, 'maxTrialCostUsd').catch((error: unknown) => {
@@ -116,11 +118,14 @@ export function checkToolNames({ tools }: Version, { tools: sources }: ReplaySet
     .map((name) => violation(['tools', name], `is not a tool of the version. ${listOf(known)}`))
 }
 
-/** Nothing that changes something is called: what a document says about its tools decides. */
+/** Nothing that changes something is called: what a document says about its tools, or a remote agent, decides. */
 function checkTools(version: Version, settings: ReplaySettings): Violation[] {
-  const { slug, tools } = version
+  const { slug, tools, remote } = version
   const { tools: sources } = settings
+  const isRefused = remote && !remote.readOnly && settings.steps === 'live'
+  const refusal = `must be "recorded": the document of ${slug} does not say remote.readOnly: true`
   return [
+    ...(isRefused ? [violation(['steps'], refusal)] : []),
     ...checkToolNames(version, settings),
     ...(tools as ToolDocument[]).flatMap(({ name, agent, readOnly }) => {
       // Agents are recorded, whatever the default is.

@@ -12,14 +12,24 @@ import { usedSignals } from './wake.ts'
 type RecordedWait = RecordedStep & { step: WaitStep }
 export type SignalRequest = Extract<WaitRequest, { kind: 'signal' }>
 
-/** What a code agent says that it waits for. */
+/** What a code agent says that it waits for, or a remote agent's run. */
 type WaitCall =
   | { kind: 'sleep'; seconds: number }
   | { kind: 'sleep'; until: string }
-  | { kind: 'signal'; signals: string[]; isAny: boolean; timeoutSeconds: number | null; schema?: object }
+  | {
+      kind: 'signal'
+      signals: string[]
+      isAny: boolean
+      timeoutSeconds: number | null
+      schema?: object
+      /** See `WaitRequest`. */
+      tellsCancel?: boolean
+    }
   | { kind: 'approval'; title: string; dataJson: string; timeoutSeconds: number | null }
 
 type Params = {
+  /** Masks what a signal brings before it is stored with the wait. */
+  maskData?: (data: Json) => Json
   engine: Pick<Engine, 'signals' | 'system'>
   execution: LeasedExecution
   journal: Journal
@@ -106,7 +116,9 @@ export class CodeWaits {
   /** The first signal that no wait has used. One that does not match the schema is skipped for good. */
   private async takeSignal(recorded: RecordedWait, wait: SignalRequest): Promise<CallResult | null> {
     const check = checkOf(recorded.step.name, wait)
-    for await (const signal of this.unreadSignals(wait.signals)) {
+    const { maskData = (data) => data } = this.params
+    for await (const unread of this.unreadSignals(wait.signals)) {
+      const signal = { ...unread, data: maskData(unread.data) }
       const [violation] = check(signal.data)
       if (!violation) {
         const value = wait.isAny ? { signal: signal.name, data: signal.data } : signal.data
@@ -182,9 +194,13 @@ function toRequest(name: string, call: WaitCall, now: number): WaitRequest {
     case 'sleep':
       return { kind: 'sleep', until: 'until' in call ? call.until : after(call.seconds) }
     case 'signal': {
-      const { signals, isAny, timeoutSeconds, schema } = call
+      const { signals, isAny, timeoutSeconds, schema, tellsCancel } = call
       const until = timeoutSeconds === null ? null : after(timeoutSeconds)
-      return { kind: 'signal', signals, isAny, until, ...(schema && { schema: schema as JsonObject }) }
+      return {
+        ...{ kind: 'signal', signals, isAny, until },
+        ...(schema && { schema: schema as JsonObject }),
+        ...(tellsCancel && { tellsCancel }),
+      }
     }
     case 'approval': {
       const { title, dataJson, timeoutSeconds } = call

@@ -7,16 +7,17 @@ import { isUuid } from '../../core/ids.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { Json } from '../../core/json/json.ts'
 import { TooManyUnreadSignals } from '../../core/limit-errors.ts'
-import { MAX_PAGE_BYTES, MAX_SIGNAL_BYTES, SIGNAL_RECOUNT_MS } from '../../core/limits.ts'
+import { MAX_PAGE_BYTES, MAX_PAYLOAD_BYTES, MAX_SIGNAL_BYTES, SIGNAL_RECOUNT_MS } from '../../core/limits.ts'
 import { InputSchemaMismatch, PayloadTooLarge } from '../../core/request-errors.ts'
 import { ExecutionEnded, ExecutionNotFound } from '../../core/resource-errors.ts'
 import { isSignalName, SIGNAL_NAME_RULE, type Signal } from '../../core/wait.ts'
 import { type Engine, isoNow } from '../engine.ts'
+import { assertResult, isCallbackName } from './remote-result.ts'
 import { sendWake, usedSignals } from './wake.ts'
 
 type Stores = Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system' | 'times'>
 
-type NewSignal = { name: string; data: Json; idempotencyKey?: string | undefined }
+type NewSignal = { name: string; data: Json; idempotencyKey?: string | undefined; maxBytes?: number }
 
 /** What a sender learns. */
 export type SentSignal = { executionId: string; id: string }
@@ -38,20 +39,27 @@ export async function sendSignal(
 }
 
 /**
- * The same for a callback, whose MAC stands for the token. An execution that has ended is one that does not exist.
- * @throws as `sendSignal`, without ExecutionEnded
+ * The same for a callback, whose MAC stands for the token. An execution that has ended is one that does not exist,
+ * except for a remote agent: it may repeat the delivery of its result.
+ * @throws as `sendSignal`; ExecutionEnded only for a remote agent
  */
 export async function sendCallback(
   stores: Stores,
   { executionId, mac, ...signal }: NewSignal & { executionId: string; mac: string },
 ): Promise<SentSignal> {
-  if (!isUuid(executionId) || !isSignalName(signal.name)) throw new ExecutionNotFound()
+  const isResult = isCallbackName(signal.name)
+  if (!isUuid(executionId) || !(isResult || isSignalName(signal.name))) throw new ExecutionNotFound()
   const id = executionId.toLowerCase()
   const find = async () => {
     const execution = await stores.executions.getForCallback({ id })
-    return execution && !isFinal(execution) && isMacOf(execution, signal.name, mac) ? execution : null
+    const isOpen = execution && (isResult || !isFinal(execution))
+    return isOpen && isMacOf(execution, signal.name, mac) ? execution : null
   }
-  return deliver(stores, find, signal)
+  if (!isResult) return deliver(stores, find, signal)
+  assertFound(await find())
+  assertResult(signal.data)
+  // A round has one result.
+  return deliver(stores, find, { ...signal, idempotencyKey: 'result', maxBytes: MAX_PAYLOAD_BYTES })
 }
 
 /**
@@ -61,12 +69,12 @@ export async function sendCallback(
 async function deliver(
   stores: Stores,
   find: () => Promise<ExecutionSummary | null>,
-  { name, data, idempotencyKey }: NewSignal,
+  { name, data, idempotencyKey, maxBytes = MAX_SIGNAL_BYTES }: NewSignal,
 ): Promise<SentSignal> {
   const { signals, steps, system } = stores
   const bytes = Buffer.byteLength(JSON.stringify(data))
-  if (bytes > MAX_SIGNAL_BYTES)
-    throw new PayloadTooLarge(`The data of a signal may have at most ${MAX_SIGNAL_BYTES} bytes of JSON.`)
+  if (bytes > maxBytes)
+    throw new PayloadTooLarge(`The data of a signal may have at most ${maxBytes} bytes of JSON.`)
   const execution = assertFound(await find())
   const executionId = execution.id
   const own = { name, data, bytes, receivedAt: isoNow(system) }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pRetry from 'p-retry'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
-import type { Version } from '../../core/agent.ts'
+import { kindOf, type Version } from '../../core/agent.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
 import {
   CANCELLED,
@@ -16,6 +16,7 @@ import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { findExcess } from '../../core/payload-size.ts'
 import type { Recording } from '../../core/recording.ts'
+import { readKeys } from '../../core/search-keys.ts'
 import {
   attemptsExhausted,
   DEADLINE_EXCEEDED,
@@ -28,6 +29,7 @@ import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { anyOf, timeLimit, untilAborted, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { Journal } from '../checkpoints/journal.ts'
 import { LeaseHeartbeat } from '../checkpoints/lease-heartbeat.ts'
+import { liveResponseOf } from '../checkpoints/live-response.ts'
 import {
   AttemptStopped,
   INLINE,
@@ -95,7 +97,14 @@ export async function attempt(
   { onHeartbeat, retry = INLINE, ...options }: AttemptOptions = {},
 ): Promise<AttemptResult> {
   const { executions, system } = engine
-  const heartbeat = new LeaseHeartbeat({ executions, system, times: timesOf(engine), execution, onHeartbeat })
+  const heartbeat = new LeaseHeartbeat({
+    ...{ executions, system, times: timesOf(engine), execution },
+    async onHeartbeat() {
+      // Readers in other processes may have come since.
+      liveResponseOf(execution.id)?.catchUp()
+      await onHeartbeat?.()
+    },
+  })
   const { signal: stop, clear } = options.deadline
     ? anyOf(heartbeat.lost, options.deadline.stop)
     : { signal: heartbeat.lost, clear: () => undefined }
@@ -229,6 +238,11 @@ async function run(current: Attempt, { version, ...running }: Run): Promise<Outc
       codeAgents ??= import('../code-agent/run.ts')
       return await (await codeAgents).runCodeVersion({ ...params, attempt })
     }
+    const { remote } = version
+    if (remote) {
+      const { runRemoteVersion } = await import('../remote-agent/run.ts')
+      return await runRemoteVersion({ ...params, version: { ...version, remote }, retry })
+    }
     const { runModelVersion } = await import('../model-agent/run.ts')
     return await runModelVersion({ ...params, retry, attempt })
   } catch (error) {
@@ -296,7 +310,8 @@ async function finish(current: Attempt, result: Outcome): Promise<Execution | nu
  * it has to compute again, which counts.
  */
 function outcomeNotStored({ version }: Attempt, outcome: Outcome, cause: Unavailable): unknown {
-  if (outcome.status === 'SUCCESS' && (!version?.code || outcome.cached)) return cause
+  if (outcome.status === 'SUCCESS' && (!version || kindOf(version) === 'model' || outcome.cached))
+    return cause
   const message = 'The agent returned its output, but the database did not store it.'
   return retryableError(outcome.status === 'ERROR' ? outcome.error : { code: 'OutputNotStored', message })
 }
@@ -309,10 +324,18 @@ async function writeOutcome(current: Attempt, result: Outcome): Promise<Executio
 const complete = (current: Attempt, result: Outcome): Promise<Outcome> =>
   withJudgement(current, current.journal?.complete(result) ?? result)
 
-async function writeCompleted(current: Attempt, outcome: Outcome): Promise<Execution | null> {
+async function writeCompleted(current: Attempt, result: Outcome): Promise<Execution | null> {
   const { engine, execution } = current
+  const outcome = withKeys(current, result)
   const staysListed = await hasConsequences(current, outcome)
   return engine.executions.finish({ execution, outcome, finishedAt: isoNow(engine.system), staysListed })
+}
+
+/** Only an output that is returned is searched for. */
+function withKeys({ execution, version }: Attempt, outcome: Outcome): Outcome {
+  if (outcome.status !== 'SUCCESS' || (execution.batch && execution.replay?.isTrial)) return outcome
+  const keys = readKeys(version?.keys, 'output', outcome.output)
+  return keys.length > 0 ? { ...outcome, keys: [...execution.keys, ...keys] } : outcome
 }
 
 /** That of a trial says what became of the original. One that cannot be judged ends without. */

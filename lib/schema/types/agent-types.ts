@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import { toTypes } from './to-types.ts'
 import { type Property, requiredProperty, type TypeDeclaration, toTypeName } from './type.ts'
-import { PYTHON_IMPORTS, PYTHON_NAMES, writePython } from './write-python.ts'
 import { writeTypeScript } from './write-typescript.ts'
 
 /** What types are written of: part of an agent's record. */
@@ -28,13 +27,6 @@ export function writeTypeScriptModule(agents: TypedAgent[]): string {
     isDeprecated: false,
   }
   return `// ${HEADER}\n\n${writeTypeScript([...declarations, map])}`
-}
-
-/** A module with the input and output types of agents. */
-export function writePythonModule(agents: TypedAgent[]): string {
-  const taken = new Set(PYTHON_NAMES)
-  const { declarations } = declare(agents, taken)
-  return `# ${HEADER}\n${PYTHON_IMPORTS}\n\n${writePython(declarations, taken)}`
 }
 
 function declare(agents: TypedAgent[], taken: Set<string>) {

@@ -16,7 +16,7 @@ export const hostSchema = z
   .string()
   .regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i, 'must be a host such as "localhost:8080"')
 
-const endpointShape = {
+export const endpointShape = {
   url: z.string().min(1).max(2_000),
   headers: z.record(z.string(), z.string().max(4_000)).default({}),
   /** Hosts that may have a private address or use plain HTTP, with the port unless it is the scheme's default. */
@@ -32,7 +32,7 @@ const httpFields = z.strictObject({
   body: z.array(z.string()).default([]),
 })
 
-const lambdaFields = z.strictObject({
+export const lambdaFields = z.strictObject({
   function: z.string().regex(FUNCTION, 'must be the name or ARN of a Lambda function'),
 })
 

@@ -12,6 +12,21 @@ export function privateHosts(organizationId: string, environment: Environment = 
   return (host) => (isLocal && isLoopback(hostnameOf(host))) || allowed.some((entry) => names(entry, host))
 }
 
+/**
+ * What agents of the development organization may reach beside `allowedHosts`, on one machine: a loopback address of
+ * it, over plain HTTP. @param organizationId absent where a document is checked for any organization
+ */
+export function loopbackHosts(
+  url: string,
+  organizationId?: string,
+  environment: Environment = process.env,
+): string[] {
+  const local = environment[LOOPBACK_ORGANIZATION]
+  if (!local || (organizationId ?? local) !== local || !URL.canParse(url)) return []
+  const { host } = new URL(url)
+  return isLoopback(hostnameOf(host)) ? [host] : []
+}
+
 const names = (entry: string, host: string): boolean =>
   hostnameOf(entry) === hostnameOf(host) && (!/:\d+$/.test(entry) || portOf(entry) === portOf(host))
 

@@ -16,36 +16,47 @@ type Params = { document: ToolDocument; lambda: LambdaDocument; environment: Env
  * the `idempotencyKey` and the `traceparent` of the call.
  */
 export function openLambdaTool({ document, lambda, environment }: Params): ToolGroup {
-  let client: Promise<LambdaClient> | undefined
+  const { invoke, close } = openFunction(lambda.function, environment)
   return {
     tools: [
       {
         declaration: toDeclaration(document),
         timeoutSeconds: document.timeoutSeconds,
         async call(input, { idempotencyKey, traceparent, signal }) {
-          client ??= openClient(environment)
-          const { InvokeCommand } = await import('@aws-sdk/client-lambda')
           const custom = { idempotencyKey: toSentKey(idempotencyKey), traceparent }
-          const context = JSON.stringify({ custom })
-          const command = new InvokeCommand({
-            FunctionName: lambda.function,
-            InvocationType: 'RequestResponse',
-            Payload: JSON.stringify(input),
-            ClientContext: Buffer.from(context).toString('base64'),
-          })
-          const response = await (await client)
-            .send(command, { abortSignal: signal })
-            .catch((error: Error) => {
-              throw new ToolError(`Could not invoke the function: ${error.name}: ${error.message}`, {
-                isTransient: true,
-                cause: error,
-              })
-            })
-          const payload = Buffer.from(response.Payload ?? []).toString()
-          return response.FunctionError ? toFailure(payload) : toResult(payload)
+          const { payload, hasFailed } = await invoke(JSON.stringify(input), custom, signal)
+          return hasFailed ? failed(describeFailure(payload)) : toResult(payload)
         },
       },
     ],
+    close,
+  }
+}
+
+/** What a tool and a remote agent invoke. `hasFailed`: the function threw; the payload says what. */
+export function openFunction(name: string, environment: Environment) {
+  let client: Promise<LambdaClient> | undefined
+  return {
+    /** @throws ToolError if the function could not be invoked */
+    async invoke(event: string, custom: object, signal: AbortSignal) {
+      client ??= openClient(environment)
+      const { InvokeCommand } = await import('@aws-sdk/client-lambda')
+      const command = new InvokeCommand({
+        FunctionName: name,
+        InvocationType: 'RequestResponse',
+        Payload: event,
+        ClientContext: Buffer.from(JSON.stringify({ custom })).toString('base64'),
+      })
+      const response = await (await client).send(command, { abortSignal: signal }).catch((error: Error) => {
+        throw new ToolError(`Could not invoke the function: ${error.name}: ${error.message}`, {
+          isTransient: true,
+          cause: error,
+        })
+      })
+      const payload = Buffer.from(response.Payload ?? []).toString()
+      return { payload, hasFailed: response.FunctionError !== undefined }
+    },
+
     close: async () => (await client)?.destroy(),
   }
 }
@@ -60,10 +71,10 @@ async function openClient(environment: Environment): Promise<LambdaClient> {
 }
 
 /** Omits the stack trace, which is of no use to the model. */
-function toFailure(payload: string): ToolResult {
+export function describeFailure(payload: string): string {
   const error = parsePartnerJson(payload)
-  if (!isJsonObject(error)) return failed(`The function failed: ${payload}`)
-  return failed(`The function failed: ${error.errorType ?? 'Error'}: ${error.errorMessage ?? ''}`)
+  if (!isJsonObject(error)) return `The function failed: ${payload}`
+  return `The function failed: ${error.errorType ?? 'Error'}: ${error.errorMessage ?? ''}`
 }
 
 function toResult(payload: string): ToolResult {

@@ -72,16 +72,28 @@ output:
   },
 })
 
+/** What `order-support` answers about the order L-1. */
+export const SLOW_ANSWER = {
+  firstTokenMs: 2_000,
+  output: { answer: 'Your parcel waits in Lisbon.', refund: false, confidence: 0.8 },
+}
+
 const USAGE = { inputTokens: 1_240, outputTokens: 96 }
 
 /**
  * The model of `order-support`: looks order and shipment up in parallel, redacts the customer's address, answers. The
  * order B-9 makes the provider fail. A draft that always looks up decides differently about some orders, and for one
- * makes a call that no run has made before.
+ * makes a call that no run has made before. The answer about L-1 is written 2 s after the question, and complete 15 s later.
  */
 export function supportModel({ instructions, history }: RecordedRequest): Reply {
-  const orderId = /[AB]-\d+/.exec(JSON.stringify(history))?.[0] ?? 'A-1'
+  const orderId = /[ABL]-\d+/.exec(JSON.stringify(history))?.[0] ?? 'A-1'
   if (orderId === 'B-9') return { status: 400, message: 'The model is overloaded with nonsense.' }
+  if (orderId === 'L-1')
+    return {
+      delayMs: SLOW_ANSWER.firstTokenMs,
+      pause: { ms: 15_000, chunk: -1 },
+      calls: [{ name: 'final_answer', input: SLOW_ANSWER.output }],
+    }
   const isDraft = instructions.includes('Always look')
   if (isDraft && orderId === 'A-1003') return { calls: [{ name: 'get_order', input: { orderId: 'A-9' } }] }
   switch (history.filter(({ type }) => type === 'result').length) {

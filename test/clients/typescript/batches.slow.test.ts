@@ -1,17 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Batch, BatchResult, Client } from '../../../clients/typescript/src/index.ts'
-import {
-  type Answer,
-  collect,
-  cut,
-  drop,
-  hang,
-  json,
-  problem,
-  SOON,
-  scriptedService,
-  truncate,
-} from './scripted-service.ts'
+import type { BatchResult, Client } from '../../../clients/typescript/src/index.ts'
+import { type Answer, collect, hang, json, SOON, scriptedService } from './scripted-service.ts'
 
 const AT_ONCE = { 'Retry-After': '0' }
 
@@ -39,60 +28,12 @@ const results =
     })
   }
 
-const bodies = (requests: { body: string }[]) =>
-  requests
-    .filter(({ body }) => body)
-    .map(({ body }) =>
-      body
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    )
 const idsOf = (all: BatchResult[]) => all.map(({ customId }) => customId)
 const inputs = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
 const readIds = async (client: Client, count: number, options = {}) =>
   idsOf(await collect(client.batch('echo', inputs(count), options)))
 
 describe('batch', () => {
-  it('starts a batch, waits for its end and yields the results in order', async () => {
-    const answers = [created(2), open(2), ended(2), results(resultsOf('a', 'b'))]
-    const { client, requests } = await scriptedService(answers)
-    const told: string[] = []
-    const lines = ['a', 'b'].map((customId) => ({ customId, input: { n: 1 } }))
-    const onProgress = ({ status }: Batch) => void told.push(status)
-    const run = client.batch('echo', lines, { maxConcurrency: 5, tenantId: 'acme', onProgress })
-    expect([requests.length, run.ids]).toEqual([0, []])
-    expect(await collect(run)).toEqual([JSON.parse(result('a')), JSON.parse(result('b'))])
-    expect([run.ids, told]).toEqual([['b1'], ['IN_PROGRESS', 'ENDED']])
-    expect(bodies(requests)).toEqual([lines])
-    expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'POST /v1/agents/echo/batches?maxConcurrency=5&tenantId=acme',
-      'GET /v1/batches/b1',
-      'GET /v1/batches/b1',
-      'GET /v1/batches/b1/results?limit=1000',
-    ])
-    expect(requests[0]?.headers).toMatchObject({
-      'content-type': 'application/x-ndjson',
-      'idempotency-key': expect.stringMatching(/^[0-9a-f]{32}$/),
-    })
-  })
-
-  it('names inputs by their index, unless the first one has a name', async () => {
-    const plain = await scriptedService([created(2), ended(2), results(resultsOf(0, 1))])
-    expect(
-      await collect(plain.client.batch('echo', [{ customId: 'x' }, { customId: 'y', input: 1 }])),
-    ).toHaveLength(2)
-    const names = [
-      { customId: '0', input: { customId: 'x' } },
-      { customId: '1', input: { customId: 'y', input: 1 } },
-    ]
-    expect(bodies(plain.requests)).toEqual([names])
-    const named = await scriptedService([problem(422, 'InputSchemaMismatch')])
-    const mixed = [{ customId: 'a', input: {} }, { n: 1 }]
-    await expect(collect(named.client.batch('echo', mixed))).rejects.toMatchObject({ status: 422 })
-    expect(bodies(named.requests)).toEqual([mixed])
-  })
-
   it('reads inputs only as far as it needs them, in batches of 10,000', async () => {
     const batch = (id: string, count: number, first: number) => [
       created(count, { id }),
@@ -155,53 +96,6 @@ describe('batch', () => {
       error: { code: 'BudgetExceeded' },
     })
   })
-})
-
-describe('batch over a bad network', () => {
-  it.each<[string, Answer[]]>([
-    ['hangs up', [drop, cut]],
-    ['answers in part', [truncate]],
-  ])('repeats the same start when the service %s', async (_, failures) => {
-    const { client, requests } = await scriptedService([
-      ...failures,
-      created(1),
-      ...failures,
-      ended(1),
-      results(result(0)),
-    ])
-    expect(await readIds(client, 1)).toEqual(['0'])
-    const starts = requests.filter(({ method }) => method === 'POST')
-    expect(starts).toHaveLength(failures.length + 1)
-    expect(new Set(starts.map(({ headers, body }) => headers['idempotency-key'] + body)).size).toBe(1)
-  })
-
-  it('reads pages, each again if it breaks', async () => {
-    const link = (cursor: string) => ({
-      Link: `</v1/batches/b1/results?limit=1000&cursor=${cursor}>; rel="next"`,
-    })
-    const { client, requests } = await scriptedService([
-      created(4),
-      ended(4),
-      results(resultsOf('a', 'b'), 'break', { ...link('2'), 'Content-Length': '1000' }),
-      results(resultsOf('a', 'b').slice(0, -20), 'end', link('2')),
-      results(resultsOf('a', 'b'), 'end', link('2')),
-      results(resultsOf('c').slice(0, -5)),
-      results(resultsOf('c', 'd')),
-    ])
-    expect(await readIds(client, 4)).toEqual(['a', 'b', 'c', 'd'])
-    const paths = requests.slice(2).map(({ path }) => path.slice('/v1/batches/b1/results?limit=1000'.length))
-    expect(paths).toEqual(['', '', '', '&cursor=2', '&cursor=2'])
-  })
-
-  it.each<[string, Answer]>([['not JSON', results('<h1>Sorry</h1>\n')]])(
-    'rejects results that are %s',
-    async (_, answer) => {
-      const { client } = await scriptedService([created(1), ended(1), answer])
-      await expect(readIds(client, 1)).rejects.toMatchObject({
-        code: expect.stringMatching(/UnexpectedResponse|BatchNotFound/),
-      })
-    },
-  )
 })
 
 describe('a batch whose reader goes away', () => {

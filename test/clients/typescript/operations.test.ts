@@ -30,6 +30,8 @@ describe('operations', () => {
   type Others =
     | 'check-health'
     | 'get-mcp-resource-metadata'
+    | 'get-agent-openapi'
+    | 'get-agents-openapi'
     | 'get-openapi-document'
     | 'get-resource-metadata'
     | 'send-callback'

@@ -44,44 +44,6 @@ describe('the service', () => {
       const again = await collect(client.events(last?.event === 'done' ? last.data : '', { after: 2 }))
       expect(again.map(({ event }) => event)).toEqual(['status', 'step', 'done'])
     })
-
-    it('publishes, promotes, archives and restores', async () => {
-      const by = await newOrganization()
-      const other = new Client({ baseUrl: inject('service'), token: by.token })
-      const document = (title: string) => `---
-title: ${title}
-slug: greet
-description: Greets by name.
-input: { name: { type: string } }
-output: { said: { type: string } }
-model: openai/gpt-5-mini
----
-Greet.
-`
-      const first = await other.publish({ document: document('One'), message: 'first' })
-      const draft = await other.publish({ document: document('Two'), draft: true })
-      expect(await other.publish({ document: document('Two'), draft: true })).toEqual(draft)
-      expect(await other.version('greet', draft.id)).toMatchObject({
-        status: 'DRAFT',
-        instructions: 'Greet.',
-      })
-      expect(await other.promote('greet', draft.id)).toMatchObject({ currentVersionId: draft.id })
-      expect(await other.retire('greet', first.id)).toMatchObject({ retiredAt: expect.any(String) })
-      await expect(other.promote('greet', first.id)).rejects.toMatchObject({
-        ...{ code: 'VersionRetired', status: 409 },
-      })
-      await expect(other.deleteVersion('greet', first.id)).rejects.toMatchObject({ code: 'VersionPublished' })
-      await other.archive('greet')
-      await expect(other.run('greet', { name: 'x' })).rejects.toMatchObject({
-        code: 'AgentArchived',
-        status: 410,
-      })
-      expect(await collect(other.agents())).toEqual([])
-      expect(await collect(other.agents({ archived: true }))).toHaveLength(1)
-      expect(await other.restore('greet')).toMatchObject({ archivedAt: null })
-      const invalid = other.publish({ document: 'no front matter', slug: 'x' })
-      await expect(invalid).rejects.toMatchObject({ code: 'InvalidAgent', errors: [{ path: '/document' }] })
-    })
   })
 
   /** The compiler does not know it yet. */

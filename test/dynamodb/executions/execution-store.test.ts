@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { CANCELLED, type Execution, failure, type Outcome } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { parseJson } from '../../../lib/core/json/parse-json.ts'
+import { cleanUp } from '../../../lib/dynamodb/executions/cleanup.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import {
   agentShard,
@@ -11,6 +12,7 @@ import {
   LIST_SHARDS,
   STATUS_SHARDS,
   shardOf,
+  stepKey,
 } from '../../../lib/dynamodb/table/keys.ts'
 import { INDEXES } from '../../../lib/dynamodb/table/schema.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
@@ -292,6 +294,25 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
       expect(await table.get(executionKey(execution.id), { consistent: true })).toMatchObject({
         purged: true,
       })
+    })
+
+    it('keeps its mark for another check when a late worker has written something since the last one', async () => {
+      const execution = await created({ lease: leaseOf('me') })
+      await finish(execution)
+      await store.delete({ ...execution, now: Date.now() })
+      const key = executionKey(execution.id)
+      const readMark = () => table.get(key, { consistent: true })
+      const accounting = { end: store.end, isCounted: async () => true }
+      const check = async () => {
+        const dueAt = Number((await readMark())?.openUntil)
+        await cleanUp(table, { executionId: execution.id, item: key.sk, dueAt }, dueAt, accounting)
+      }
+      await table.put({ ...stepKey(execution.id, 1), data: 'late' })
+      await check()
+      expect(await readMark()).toMatchObject({ deleted: true, purged: true })
+      expect(await table.get(stepKey(execution.id, 1), { consistent: true })).toBeFalsy()
+      await check()
+      expect(await readMark()).toBeFalsy()
     })
   })
 })

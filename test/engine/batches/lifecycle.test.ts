@@ -16,6 +16,7 @@ import { prepareBatch } from '../../../lib/engine/batches/accept.ts'
 import { cancelBatch, deleteBatch, retryFailed } from '../../../lib/engine/batches/change.ts'
 import { readLines } from '../../../lib/engine/batches/read-lines.ts'
 import { openWatch } from '../../../lib/engine/batches/watch.ts'
+import { deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { system } from '../../../lib/system.ts'
 import { BatchRun, success } from '../../support/batches/batch-run.ts'
 import { NO_PROGRESS } from '../../support/engine/executions.ts'
@@ -48,6 +49,11 @@ describe('cancelBatch and deleteBatch', async () => {
       fed,
       cancel: () => cancelBatch(stores, reference),
       remove: () => deleteBatch(stores, reference),
+      removeExecution: (line: number) =>
+        deleteExecution(stores, {
+          access: reference.access,
+          executionId: lineExecutionId(run.batch, line),
+        }),
       deleteLines: async (...lines: number[]) => {
         for (const line of lines) await table.delete(executionKey(lineExecutionId(run.batch, line)))
       },
@@ -104,6 +110,16 @@ describe('cancelBatch and deleteBatch', async () => {
       await run.settle()
       expect((await retry()).lines).toEqual(['c0', 'c1', 'c2', 'c3', 'c4'])
     })
+  })
+
+  it('keeps the execution of a line, which would be started again, until the batch has ended', async () => {
+    const { run, removeExecution } = await aBatch()
+    for (let deliveries = 0; deliveries < 3; deliveries++) await run.deliver()
+    expect((await run.executions())[0]?.status).toBe('ERROR')
+    await expect(removeExecution(0)).rejects.toMatchObject({ code: 'BatchInProgress' })
+    await run.settle()
+    await removeExecution(0)
+    expect((await run.executions())[0]).toBeNull()
   })
 
   describe('deleteBatch', () => {

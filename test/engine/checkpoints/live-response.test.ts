@@ -205,6 +205,19 @@ describe('what is kept for readers in other processes', () => {
     })
   })
 
+  it('is what a reader lacks that came while the model paused, once', async () => {
+    const live = open(0)
+    live.begin(1)
+    await write(live, 3, 5)
+    live.catchUp()
+    live.journal.watchedUntil = Number.POSITIVE_INFINITY
+    for (const _ of [1, 2, 3]) {
+      live.catchUp()
+      await vi.advanceTimersByTimeAsync(3_000)
+    }
+    expect(live.kept.map(({ parts: [part] }) => part?.text)).toEqual(['xxx'])
+  })
+
   it('includes the last piece of a pause, and that the response is void', async () => {
     const live = open()
     live.begin(1)

@@ -2,16 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { audited } from '../../../lib/access/audit-log.ts'
 import { webhookBody } from '../../../lib/contract/bodies/webhooks.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import {
-  EVENT_BUS,
-  EVENT_TYPES,
-  eventIdOf,
-  parseEventId,
-  type WebhookEventType,
-} from '../../../lib/core/notification.ts'
+import { EVENT_BUS, EVENT_TYPES, type WebhookEventType } from '../../../lib/core/notification.ts'
 import { handledKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
-import { system } from '../../../lib/system.ts'
 import { aChange } from '../../support/audit/a-change.ts'
 import { anOutbox, BROKEN } from '../../support/notifications/an-outbox.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
@@ -46,11 +39,6 @@ function open({ environment = BUS, table }: { environment?: object; table?: Tabl
   }
   return { ...outbox, audit, change, die, minutes }
 }
-
-it('has an id that names its subject', () => {
-  const event = { subject: { kind: 'audit' as const, id: system.newId() }, revision: 1 }
-  expect(parseEventId(eventIdOf(event))).toEqual(event)
-})
 
 describe('audit.recorded', () => {
   it('is sent to the event bus once, with the entry and its result', async () => {

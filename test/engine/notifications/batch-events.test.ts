@@ -25,7 +25,7 @@ function open() {
 }
 
 describe('the id of an event', () => {
-  it.each(['execution', 'batch'] as const)('names its subject: %s', (kind) => {
+  it.each(['execution', 'batch', 'limit', 'audit'] as const)('names its subject: %s', (kind) => {
     const event = { subject: { kind, id: system.newId() }, revision: 12 }
     expect(parseEventId(eventIdOf(event))).toEqual(event)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { EVENT_BUS, eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
+import { EVENT_BUS, eventIdOf } from '../../../lib/core/notification.ts'
 import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'
 import { warningKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
@@ -45,11 +45,6 @@ function open(table?: Table, startedAt = NOW) {
   }
   return { ...outbox, spending, sentData, settle, warn: outbox.stores.warnAtLimit }
 }
-
-it('has an id that names its subject', () => {
-  const event = { subject: { kind: 'limit' as const, id: system.newId() }, revision: 1 }
-  expect(parseEventId(eventIdOf(event))).toEqual(event)
-})
 
 describe('limit.warning', () => {
   it('is sent when the share of a limit is spent, with what was spent then', async () => {

@@ -25,6 +25,7 @@ let table: Table
 beforeAll(async () => {
   own = await newOrganization()
   await own.publish('echo')
+  await own.publish('keyed')
   proxy = await startProxy(inject('dynamodb'), meter.behavior)
   table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })
   // An agent's code is loaded once per process, and open executions are counted once in many runs.
@@ -96,6 +97,17 @@ describe('a warm sync run', () => {
       requests: { PutItem: 1, UpdateItem: 1 },
       readUnits: 0,
       writeUnits: 7,
+    })
+  })
+
+  it('costs one request, and two write units for each key, only where the agent declares keys', async () => {
+    // One key of its input, and one of its output.
+    const keyed = () => run('keyed', { orderId: 'O-1300' })
+    expect((await keyed()).keys).toHaveLength(2)
+    await expectWarmCost(keyed, keyed, {
+      requests: { BatchWriteItem: 2, PutItem: 1, UpdateItem: 1 },
+      readUnits: 0,
+      writeUnits: 7 + 2 * 2,
     })
   })
 

@@ -82,16 +82,6 @@ describe('events', () => {
       )
       expect(resumed.map(({ event, id: number }) => number ?? event)).toEqual(['status', '3', 'done'])
     })
-
-    it('ends with the run', async () => {
-      const id = await startWait(1)
-      const events = await readAll(await open(eventsOf(id)))
-      expect(events.map(({ event, data }) => (event === 'status' ? data.status : event))).toEqual([
-        'IN_PROGRESS',
-        'SUCCESS',
-        'done',
-      ])
-    })
   })
 
   describe('POST …/executions with Accept: text/event-stream', () => {
@@ -148,6 +138,3 @@ const readAll = async ({ events }: EventStream): Promise<SentEvent[]> => {
 }
 
 const namesOf = (events: SentEvent[]) => events.map(({ event }) => event)
-
-const startWait = async (seconds: number): Promise<string> =>
-  (await org.run('wait', { seconds }, 'execMode=async')).json.id

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { system } from '../../../lib/system.ts'
+import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
@@ -114,6 +115,17 @@ describe('deltas', () => {
       expect(all.find(({ event }) => event === 'done')?.data.output).toEqual(OUTPUT)
     }
     expect(kindsOf(third)).not.toContain('delta')
+  })
+
+  it('are progress for an MCP client that asks for it', async () => {
+    scripted.script('own', [{ calls: [finalAnswer(OUTPUT)], pause: { ms: 1_500, chunk: -1 } }])
+    const params = { name: 'triage-openai-compatible', arguments: INPUT, _meta: { progressToken: 'p' } }
+    const { text } = await call('POST', '/v1/mcp', modernRequest('tools/call', params))
+    const progress = parseMessages(text).filter(({ method }) => method === 'notifications/progress')
+    const [written, ...rest] = progress.map(({ params: { progress, message } }) => [progress, message])
+    expect(written).toEqual([0.5, expect.stringMatching(/^Writes final_answer: \d+ characters$/)])
+    expect(rest.at(-1)).toEqual([1, 'Calls final_answer'])
+    expect(parseMessages(text).at(-1).result.structuredContent).toEqual(OUTPUT)
   })
 
   it('need an event stream, and are not accepted in batches', async () => {

@@ -1,11 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Lifecycle, newLifecycle } from './lifecycle-client.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'aes-lifecycle-'))
-afterAll(() => rmSync(folder, { recursive: true }))
 
 let org: Lifecycle
 beforeAll(async () => {

@@ -46,14 +46,6 @@ describe.concurrent('POST /v1/agents', () => {
     expect(await org.versions('same')).toEqual([published, first])
   })
 
-  it('creates one version for 10 concurrent requests with the same content', async () => {
-    const body = { document: documentOf('at-once'), code: codeOf('A') }
-    const responses = await Promise.all(Array.from({ length: 10 }, () => publish(body)))
-    expect(responses.map(({ status }) => status).toSorted()).toEqual([...Array(9).fill(200), 201])
-    expect(new Set(responses.map(({ json }) => json.id)).size).toBe(1)
-    expect(await org.versions('at-once')).toHaveLength(1)
-  })
-
   it('keeps the code, which a request for the version can ask for', async () => {
     const { id } = await org.publishSaying('readable', 'A')
     const read = (query: string) => org.call('GET', `/v1/agents/readable/versions/${id}${query}`)
@@ -199,5 +191,30 @@ Look it up.
     vi.stubEnv('LOOPBACK_ORGANIZATION', org.id)
     expect((await publishHere('localhost:9')).status).toBe(201)
     vi.stubEnv('LOOPBACK_ORGANIZATION', undefined)
+  })
+})
+
+describe('a remote agent', () => {
+  const document = `---
+title: Remote
+input: { name: { type: string, description: A name. } }
+output: { said: { type: string, description: What was said. } }
+remote: { url: "https://agents.example/remote", timeoutSeconds: 30 }
+---
+`
+  it('needs the secret that signs requests to it, and is shown with its URL', async () => {
+    const refused = await publish({ document, slug: 'remote' })
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { code: 'BadRequest', detail: expect.stringContaining('POST /v1/webhooks/default/rotate') },
+    })
+    expect((await org.call('POST', '/v1/webhooks/default/rotate')).status).toBe(200)
+    const published = await publish({ document, slug: 'remote' })
+    const remote = { url: 'https://agents.example/remote', timeoutSeconds: 30 }
+    expect(published).toMatchObject({ status: 201, json: { remote, codeHash: null, model: null } })
+    const details = await org.call('GET', `/v1/agents/remote/versions/${published.json.id}`)
+    expect(details.json).toMatchObject({ remote, code: false })
+    const other = await org.post('/v1/agents/remote/executions?model=openai/gpt-5', { name: 'Ada' })
+    expect(other.json.detail).toContain('is a remote agent; it does not accept a model')
   })
 })

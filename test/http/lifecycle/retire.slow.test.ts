@@ -7,10 +7,6 @@ import { type ApiClient, waitForExecution } from '../../support/service/client.t
 import { type Lifecycle, newLifecycle, UNTIL_FILE_EXISTS } from './lifecycle-client.ts'
 
 describe('retire', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aes-retire-'))
-
-  afterAll(() => rmSync(folder, { recursive: true }))
-
   beforeAll(async () => {
     org = await newLifecycle()
   })

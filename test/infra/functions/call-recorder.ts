@@ -19,6 +19,8 @@ export type Calls = {
   deliveryQueue: string[]
   /** Prefixes of the partition keys of all items that were written, in whatever way. */
   written: string[]
+  /** Prefixes of the partition keys of all items that were read from the table itself. */
+  read: string[]
   /** Calls that have a key of a secret. */
   secrets: string[]
 }
@@ -31,6 +33,7 @@ const NO_CALLS = {
   queue: [],
   deliveryQueue: [],
   written: [],
+  read: [],
   secrets: [],
 }
 
@@ -47,6 +50,7 @@ export async function startCallRecorder({ dynamodb, sqs }: { dynamodb: string; s
     const { IndexName, Key } = parameters
     if (request.body.includes(`"${SECRET_PREFIX}`)) record(client, 'secrets', operation)
     record(client, 'written', ...writtenKeys(operation, parameters).map((key) => key.replace(/#.*/s, '#')))
+    record(client, 'read', ...readKeys(operation, parameters).map((key) => key.replace(/#.*/s, '#')))
     // Of others, what updates tokens is a permission of its own.
     const own = client === 'authorize-request' ? [TOKEN_PREFIX] : [RATE_PREFIX]
     if (client === 'stream-events') own.push(EXECUTION_PREFIX)
@@ -97,4 +101,17 @@ function writtenKeys(action: string, { Item, Key, RequestItems = {} }: Parameter
   if (action !== 'BatchWriteItem') return []
   const requests = Object.values<Parameters[]>(RequestItems).flat()
   return requests.map(({ PutRequest, DeleteRequest }) => (PutRequest?.Item ?? DeleteRequest.Key).pk.S)
+}
+
+/** The partition keys of the items that a request to DynamoDB reads from the table. */
+function readKeys(action: string, { Key, RequestItems = {}, ...query }: Parameters): string[] {
+  if (action === 'GetItem') return [Key.pk.S]
+  if (action === 'BatchGetItem')
+    return Object.values<Parameters>(RequestItems).flatMap(({ Keys }) =>
+      Keys.map(({ pk }: Parameters) => pk.S),
+    )
+  if (action !== 'Query' || query.IndexName) return []
+  const { KeyConditionExpression = '', ExpressionAttributeValues = {} } = query
+  const [, partition = ''] = /(?:#?pk|#\w+) = (:\w+)/.exec(KeyConditionExpression) ?? []
+  return [ExpressionAttributeValues[partition].S]
 }

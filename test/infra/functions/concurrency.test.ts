@@ -7,7 +7,7 @@ import {
   MIN_UNRESERVED,
 } from '../../../infra/functions/concurrency.ts'
 
-const divide = (accountConcurrency: number | null, runnerConcurrency: number) =>
+const divide = (accountConcurrency: number | null, runnerConcurrency: number | null) =>
   divideConcurrency({ accountConcurrency, runnerConcurrency })
 
 const sumOf = (numbers: Record<string, number>) => Object.values(numbers).reduce((sum, each) => sum + each, 0)
@@ -54,7 +54,21 @@ describe('divideConcurrency', () => {
       ofOrganization: {},
       isShared: false,
       mappings: { deliveries: 20, deadLetters: undefined },
+      runners: 2,
     })
+  })
+
+  it.each([
+    [null, 50],
+    [10, 2],
+    [50, 12],
+    [99, 24],
+    [100, 25],
+    [199, 49],
+    [200, 50],
+    [10_000, 50],
+  ])('lets, with a quota of %j and no other setting, %i runners of each queue run', (account, runners) => {
+    expect(divide(account, null).runners).toBe(runners)
   })
 
   it.each([
@@ -74,6 +88,7 @@ describe('divideConcurrency', () => {
       },
       isShared: true,
       mappings: { deliveries, deadLetters: 2 },
+      runners: 2,
     })
     expect(describeConcurrency({ accountConcurrency: account, runnerConcurrency: 2 }, concurrency)).toBe(
       `Nothing is reserved. Open requests of an organization occupy at most ${share} of ${account}. Have the quota raised.`,
@@ -117,6 +132,7 @@ describe('divideConcurrency', () => {
       },
       isShared: false,
       mappings: { deliveries: 20, deadLetters: 5 },
+      runners: 50,
     })
     const settings = { accountConcurrency: 1_000, runnerConcurrency: 50 }
     expect(describeConcurrency(settings, concurrency)).toBe('722 of 1000 are reserved.')

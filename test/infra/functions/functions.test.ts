@@ -12,6 +12,7 @@ import {
   GRANTS,
   getAuditPrefix,
   getUpdatedPrefixes,
+  READ_PREFIXES,
   SECRET_FUNCTIONS,
 } from '../../../infra/functions/grants.ts'
 import { functionOf, getOperation, operationNames, operationsOf } from '../../../lib/contract/routes.ts'
@@ -109,11 +110,14 @@ const findGrants = (name: FunctionName): string[] => {
   const consumed = name in CONSUMED ? findQueueIds(CONSUMED[name] as RegExp) : []
   const updated = table.includes('UpdateItem') ? [] : [getUpdatedPrefixes(name).map((each) => `${each}*`)]
   const auditPrefix = getAuditPrefix(name)
+  const readPrefixes = READ_PREFIXES[name]
+  const readItems = readPrefixes ? ` of ${readPrefixes.map((each) => `${each}*`)}` : ''
+  const isRead = (action: string) => ['BatchGetItem', 'GetItem', 'Query'].includes(action)
   const auditWrites = auditPrefix === null ? [] : AUDIT_WRITES.filter((action) => !table.includes(action))
   return [
     ...auditWrites.map((action) => `dynamodb:${action} on ${tableId} of ${auditPrefix}*`),
     ...updated.flatMap((each) => (each.length > 0 ? [`dynamodb:UpdateItem on ${tableId} of ${each}`] : [])),
-    ...table.map((action) => `dynamodb:${action} on ${tableId}`),
+    ...table.map((action) => `dynamodb:${action} on ${tableId}${isRead(action) ? readItems : ''}`),
     ...indexes.map((index) => `dynamodb:Query on ${tableId}/index/${index}`),
     ...new Set([
       ...findQueueIds(RUN_QUEUES).flatMap((id) => queue.map((action) => `sqs:${action} on ${id}`)),
@@ -189,10 +193,12 @@ describe('the quota of the account', () => {
       return value ? [`${name} ${value}`] : []
     })
 
-  it('is read by the sweeper, and from its record by functions whose requests wait, if it is unknown', () => {
+  it('is read by the sweeper, and from its record by functions that wait or have queues, if it is unknown', () => {
     const names = [
+      'deliver-events',
       'get-execution',
       'manage-batches',
+      'process-execution',
       'run-agent',
       'serve-mcp',
       'stream-events',
@@ -238,7 +244,7 @@ describe('the permissions of a function', () => {
     // X-Ray actions, and reading the quota of the account, do not support resource-level permissions.
     const wildcards = findPermissions(name).filter(
       (permission) =>
-        permission.replace(/ of [A-Z-]+#\*(,[A-Z-]+#\*)*$/, '').includes('*') &&
+        permission.replace(/ of [A-Z-]+#?\*(,[A-Z-]+#?\*)*$/, '').includes('*') &&
         !permission.startsWith('xray:') &&
         (name !== 'sweep-executions' || permission !== QUOTA_PERMISSION),
     )
@@ -352,12 +358,34 @@ describe.each(AGENT_FUNCTIONS)('the policy of %s, whose process runs the code of
     expect(isAllowed(name, 'UpdateItem', [key])).toBe(true)
   })
 
+  it.each([
+    ...[
+      'ORG#id',
+      'USAGE#DAY#id',
+      'ROLLOUT#id',
+      'LIMIT#id',
+      'AUDIT#id#0',
+      'AUDITED#id',
+      'SECRET#id',
+      'OUTBOX',
+    ],
+    ...(name === 'serve-mcp' ? [] : ['TOKEN#hash', 'TOKEN-ID#id']),
+    ...(name === 'process-execution' ? [] : ['BATCH#id', 'SCHEDULES#id']),
+  ])('allows no read of %s, also not in a batch with other items', (key) => {
+    for (const action of ['BatchGetItem', 'GetItem', 'Query', 'Scan', 'PartiQLSelect'])
+      for (const keys of [[key], ['EXEC#id', key], [key, 'EXEC#id']])
+        expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+  })
+
   it('allows the writes of runs, and reads', () => {
     const { table } = GRANTS[name]
     for (const action of table)
-      for (const key of ['EXEC#id', 'CACHE#key', 'IDEMPOTENCY#id', 'RATE#id#1'])
+      for (const key of ['EXEC#id', 'CACHE#key', 'IDEMPOTENCY#id'])
         expect(isAllowed(name, action, [key, key]), action).toBe(true)
-    for (const key of ['AGENT#id', 'DESTINATIONS#id'])
+    // Counters are never read.
+    expect(isAllowed(name, 'UpdateItem', ['RATE#id#1'])).toBe(true)
+    expect(isAllowed(name, 'GetItem', ['RATE#id#1'])).toBe(false)
+    for (const key of ['AGENT#id', 'DESTINATIONS#id', 'LIMITS#id', 'SLOTS#id', 'QUOTA'])
       expect(isAllowed(name, 'GetItem', [key]), key).toBe(true)
   })
 })

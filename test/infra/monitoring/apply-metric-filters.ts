@@ -17,10 +17,14 @@ export function applyMetricFilters(template: Template, events: LogEvent[]): Samp
         namespace: renderValue(MetricNamespace),
         name: MetricName,
         dimensions: {},
-        value: Number(MetricValue.startsWith('$.') ? entry[MetricValue.slice(2)] : MetricValue),
+        value: Number(MetricValue.startsWith('$.') ? readMember(entry, MetricValue.slice(2)) : MetricValue),
       }))
   })
 }
+
+/** @param path with dots */
+const readMember = (entry: Record<string, unknown>, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], entry)
 
 const CONDITION = /\$\.(\w+) (?:(=|!=) "([^"]*)"|>= (\d+)|NOT EXISTS)/g
 

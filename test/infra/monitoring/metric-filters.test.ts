@@ -31,6 +31,15 @@ describe('metric filters', () => {
       expect(metricsOf(logOf('process-execution'), { [START_DELAY_MS]: 7 })).toEqual({ StartDelayMs: 7 })
     })
 
+    it.each(['run-agent', 'process-execution', 'serve-mcp'] as const)('measures the memory of %s', (name) => {
+      const record = {
+        status: 'success',
+        metrics: { durationMs: 12.3, memorySizeMB: 512, maxMemoryUsedMB: 180 },
+      }
+      expect(metricsOf(logOf(name), { type: 'platform.report', record })).toEqual({ MemoryUsedMb: 180 })
+      expect(metricsOf(logOf(name), { type: 'platform.start', record: {} })).toEqual({})
+    })
+
     it.each([
       ['a function that fails', '503', '-', {}],
       ['an integration that fails', '500', 'INTEGRATION_FAILURE', { ServerErrors: 1 }],

@@ -132,6 +132,8 @@ describe('the dashboard', () => {
       'Dead letters and messages not sent',
       'Errors by function',
       'Throttles by function',
+      'Duration by function, p99 (ms)',
+      'Memory of functions that run agents (MB)',
       'Failed requests',
       'API requests and latency',
       'Table throttles',

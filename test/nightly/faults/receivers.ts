@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
-import { newSecret } from '../../../lib/engine/notifications/sign-webhook.ts'
+import { newSecret } from '../../../lib/tools/egress/sign-webhook.ts'
 import { aWebhook } from '../../support/notifications/a-webhook.ts'
 
 /** What a receiver does until it recovers: at the end of the kills. */

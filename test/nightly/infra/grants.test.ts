@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -16,6 +17,7 @@ import {
   getAuditPrefix,
   getUpdatedPrefixes,
   PROTECTED_PREFIXES,
+  READ_PREFIXES,
   SECRET_FUNCTIONS,
 } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/contract/routes.ts'
@@ -215,8 +217,13 @@ async function invokeAllFunctions() {
 
   const options = { query: { execMode: 'async' }, body: { text: large } }
   const { id: cancelled } = await call('run-agent', 202, options)
+  // Deltas need a response that streams.
+  vi.stubEnv('RESPONSE_STREAMING', 'local')
+  const watched = text(await call('stream-events', 200, { id: cancelled, query: { deltas: 'true' } }))
+  vi.stubEnv('RESPONSE_STREAMING', undefined)
   await call('cancel-execution', 200, { id: cancelled })
   await call('cancel-execution', 200, { id: cancelled })
+  expect(await watched).toContain('event: done')
 
   await changeVersions()
   await callTools()
@@ -733,5 +740,11 @@ describe('GRANTS', () => {
     const { written } = recorder.callsOf(name)
     expect(written).toEqual(expect.arrayContaining(['EXEC#']))
     expect(PROTECTED_PREFIXES.filter((prefix) => written.includes(prefix))).toEqual([])
+  })
+
+  it.each(AGENT_FUNCTIONS)('let %s read the items that it reads', (name) => {
+    const { read } = recorder.callsOf(name)
+    expect(read).toEqual(expect.arrayContaining(['AGENT#', 'EXEC#', 'LIMITS#']))
+    expect(READ_PREFIXES[name]).toEqual(expect.arrayContaining(read))
   })
 })

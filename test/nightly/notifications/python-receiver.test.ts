@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newSecret, signWebhook } from '../../../lib/engine/notifications/sign-webhook.ts'
+import { newSecret, signWebhook } from '../../../lib/tools/egress/sign-webhook.ts'
 import { hasPython, installPython } from '../../support/processes/python-environment.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/verify.py', import.meta.url))

@@ -38,7 +38,7 @@ async function anOriginal(agent: Version, output: { answer: string }): Promise<s
 const agentOf = ({ organizationId, agentId }: Version) => ({
   organizationId,
   agentId,
-  hasCode: false,
+  hasModel: true,
   teachers: 'all' as const,
 })
 const filter = { from: null, to: null, tenantId: null, feedback: null, limit: RUNS }

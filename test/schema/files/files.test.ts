@@ -5,7 +5,7 @@ import { checkDeclaredSchema } from '../../../lib/schema/check-declared-schema.t
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'
 import { checkFiles } from '../../../lib/schema/files/check-files.ts'
 import { compileFileMapper, findFiles } from '../../../lib/schema/files/map-files.ts'
-import { writePythonModule, writeTypeScriptModule } from '../../../lib/schema/types/agent-types.ts'
+import { writeTypeScriptModule } from '../../../lib/schema/types/agent-types.ts'
 import { compileStrictValidator } from '../../../lib/schema/validate/validate.ts'
 import { IMAGE, PDF, pdfOf } from '../../support/data/files.ts'
 
@@ -49,7 +49,6 @@ describe('a field of type file', () => {
       outputSchema: {},
     }
     expect(writeTypeScriptModule([agent])).toContain("mediaType: 'image/png'\n    data: string")
-    expect(writePythonModule([agent])).toContain('mediaType: Literal["image/png"]\n    data: str')
   })
 
   it('is unchanged if it is valid', () => {

@@ -59,6 +59,7 @@ export class DeletionScenario {
     this.execution = anExecution({
       now: START,
       input: this.payload(),
+      keys: [{ name: 'orderId', value: 'O-1' }],
       idempotencyId: system.newId(),
       cache: { key: this.cacheKey, ttlSeconds: null },
       lease: { owner: 'worker', expiresAt: START + leaseTimes().leaseMs },
@@ -141,7 +142,8 @@ export class DeletionScenario {
   }
 
   private finish(table: Table, owner: string) {
-    const outcome = { status: 'SUCCESS' as const, output: this.payload(), ...PROGRESS }
+    const keys = [...this.execution.keys, { name: 'by', value: owner }]
+    const outcome = { status: 'SUCCESS' as const, output: this.payload(), keys, ...PROGRESS }
     const execution = leased(this.execution, owner)
     return openStores(table).executions.finish({ execution, outcome, finishedAt: iso(0) })
   }
