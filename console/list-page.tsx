@@ -5,7 +5,7 @@ import { type Filter, hrefOf, isFiltered, parseFilters, type Values } from './co
 import type { Columns } from './components/item-table.tsx'
 import { ListView, type Look } from './components/list.tsx'
 import { NeedsScope, Page } from './components/page.tsx'
-import { navigate } from './state/location.ts'
+import { currentLocation, navigate } from './state/location.ts'
 import { type Scope, useScope } from './state/session.ts'
 
 type PartProps<L, Name extends string> = { values: Values<Name>; list: L; query: URLSearchParams }
@@ -67,6 +67,8 @@ function ListPage<T, Name extends string, Row, L>({ page, query }: Props<T, Name
   const list = page.useItems(values)
   const part = { values, list, query }
   function change(change: Partial<Values>) {
+    // A browser completes the text of a field when its page has been left.
+    if (currentLocation.get().path !== path) return
     const changed = page.change?.(values, change as Partial<Values<Name>>) ?? { ...values, ...change }
     // The back button leaves the list, however often its filters have changed.
     navigate(hrefOf(path, filters, changed), { replace: true })

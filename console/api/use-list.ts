@@ -47,6 +47,8 @@ type Poll<T> = {
   read?: (list: List<T>, signal: AbortSignal) => Promise<unknown>
 }
 
+const OUTAGE_MS = 5_000
+
 type Options<T> = {
   /** The query of the first page. What it names is the list: with another one, it is loaded again. */
   query?: Query
@@ -150,6 +152,13 @@ export function useList<T>(path: string, options: Options<T> = {}): List<T> {
     if (!signal.aborted) update((listed) => mergeNewest(listed, newest.items, keyOf))
     return newest.items
   }
+  // What could not be opened during an outage is tried again by itself.
+  const isOut = error !== null && items.length === 0 && (error.status === 0 || error.status >= 500)
+  const lookAgain = async () => {
+    await load(null, controller.current.signal)
+    reload()
+  }
+  usePolling(lookAgain, `${key} out ${isOut}`, isOut ? OUTAGE_MS : null)
   const everyMs = poll ? poll.everyMs(items) : null
   return { ...list, isLive: usePolling(readNewest, `${key} ${everyMs}`, everyMs) }
 }

@@ -1,11 +1,14 @@
 import type { ComponentChildren, ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { toUrl } from '../api/request.ts'
 import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Button } from '../components/button.tsx'
 import { Announcer } from '../components/copy-button.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { currentLocation } from '../state/location.ts'
 import { mayAudit, readsAllTenants, signOut, useMe } from '../state/session.ts'
+import { useStore } from '../state/store.ts'
 import { Search } from './search.tsx'
 
 type Link = {
@@ -17,7 +20,7 @@ type Link = {
 }
 
 /** The part of the navigation that a page belongs to. */
-export type Section = keyof typeof SECTIONS
+export type Section = keyof typeof OPERATE | keyof typeof BUILD | keyof typeof SETTINGS
 
 const link = (label: string, shows?: Link['shows'], Detail?: Link['Detail']): Link => ({
   ...{ label, ...(shows && { shows }), ...(Detail && { Detail }) },
@@ -25,10 +28,9 @@ const link = (label: string, shows?: Link['shows'], Detail?: Link['Detail']): Li
 
 const reads = ({ scopes }: MeRecord) => scopes.includes('read')
 
-/** The pages of the sidebar. Their addresses are their names. */
-const SECTIONS = {
+/** The pages for daily work. Their addresses are their names. */
+const OPERATE = {
   overview: link('Overview'),
-  agents: link('Agents'),
   runs: link('Runs'),
   approvals: link(
     'Approvals',
@@ -37,17 +39,29 @@ const SECTIONS = {
   ),
   batches: link('Batches', reads),
   schedules: link('Schedules', readsAllTenants),
+}
+
+const BUILD = {
+  agents: link('Agents'),
   trials: link('Trials', readsAllTenants),
   rollouts: link('Rollouts', readsAllTenants),
-  webhooks: link('Webhooks', readsAllTenants),
+}
+
+const SETTINGS = {
   tenants: link('Tenants'),
+  webhooks: link('Webhooks', readsAllTenants),
   tokens: link('Tokens', ({ scopes }) => scopes.includes('manage')),
   audit: link('Audit log', mayAudit),
 }
 
-const LINKS = Object.entries(SECTIONS).map(([section, each]) => ({
-  ...{ section, href: section === 'overview' ? '#/' : `#/${section}`, ...each },
-}))
+const GROUPS = Object.entries({ Operate: OPERATE, Build: BUILD, Settings: SETTINGS }).map(
+  ([name, sections]) => ({
+    name,
+    links: Object.entries<Link>(sections).map(([section, each]) => ({
+      ...{ section, href: section === 'overview' ? '#/' : `#/${section}`, ...each },
+    })),
+  }),
+)
 
 /** Relative to the document, which is `/console` below any base path. */
 export const DOCS_URL = 'console/docs.html'
@@ -55,7 +69,14 @@ export const DOCS_URL = 'console/docs.html'
 /** The frame of every page: navigation, identity, and the main area. */
 export function Layout({ section, children }: { section: Section | null; children: ComponentChildren }) {
   const me = useMe()
-  const links = LINKS.filter(({ shows }) => !shows || me === null || shows(me))
+  const [isOpen, setIsOpen] = useState(false)
+  const { path } = useStore(currentLocation)
+  useEffect(() => setIsOpen(false), [path])
+  // All of them until it is known which ones the token may see.
+  const groups = GROUPS.map(({ name, links }) => ({
+    name,
+    links: links.filter(({ shows }) => !shows || me === null || shows(me)),
+  }))
   return (
     <div class="layout">
       <Button label="Skip to content" class="skip-link" onClick={focusMain} />
@@ -67,22 +88,28 @@ export function Layout({ section, children }: { section: Section | null; childre
         <EnvironmentLabel />
         <Search
           pages={[
-            ...links.filter(({ shows }) => !shows || me !== null),
+            ...groups.flatMap(({ links }) => links).filter(({ shows }) => !shows || me !== null),
             { label: 'Documentation', href: DOCS_URL },
           ]}
         />
-        <nav aria-label="Pages">
-          {links.map((link) => (
-            <a
-              key={link.section}
-              href={link.href}
-              // Its place is kept until it is known whether the token may see the page.
-              class={link.shows && me === null ? 'pending' : undefined}
-              aria-current={link.section === section ? 'page' : undefined}
-            >
-              {link.label}
-              {link.Detail && me && <link.Detail me={me} />}
-            </a>
+        <Button
+          label="Menu"
+          class="menu-button"
+          aria-expanded={isOpen}
+          aria-controls="pages"
+          onClick={() => setIsOpen(!isOpen)}
+        />
+        <nav aria-label="Pages" id="pages" class={isOpen ? 'open' : undefined}>
+          {groups.map(({ name, links }) => (
+            <div key={name} class="nav-group">
+              <span class="muted">{name}</span>
+              {links.map(({ label, href, Detail, ...link }) => (
+                <a key={href} href={href} aria-current={link.section === section ? 'page' : undefined}>
+                  {label}
+                  {Detail && me && <Detail me={me} />}
+                </a>
+              ))}
+            </div>
           ))}
         </nav>
         <div class="sidebar-end">

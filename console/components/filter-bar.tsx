@@ -1,5 +1,5 @@
 import './list.css'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { Button } from './button.tsx'
@@ -138,30 +138,45 @@ type InputProps = {
   onChange: (value: string) => void
 }
 
-/** A text that counts when it is complete, but for a search. What is typed survives when the page is rendered again. */
+/** Texts wait until nothing was typed for this time: each is a request. */
+const PAUSE_MS = 400
+
+/** A text that counts as it is typed; where the page suggests what there is, once it is one of these, or complete. */
 function FilterInput({ value, isExact, suggestions, onChange, ...attributes }: InputProps) {
-  const { id, type = 'text' } = attributes
+  const { id, type: filterType = 'text' } = attributes
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const known = [...(suggestions ?? [])]
   function complete(text: string) {
+    clearTimeout(timer.current)
     setTyped(text)
     if (text !== value) onChange(text)
+  }
+  function type(text: string) {
+    setTyped(text)
+    clearTimeout(timer.current)
+    const found = known.find(([each, name]) => each === text || (name !== '' && name === text))
+    if (found || filterType === 'search') complete(found?.[0] ?? text)
+    else if (text === '' || (!suggestions && filterType === 'text'))
+      timer.current = setTimeout(() => complete(isExact ? text : text.trim()), PAUSE_MS)
   }
   return (
     <>
       <input
         {...attributes}
-        type={type}
+        type={filterType}
         list={suggestions && `${id}-list`}
         value={typed}
         autocomplete="off"
         spellcheck={false}
-        onInput={({ currentTarget }) => (type === 'search' ? complete : setTyped)(currentTarget.value)}
-        onChange={({ currentTarget }) =>
-          complete(isExact || type === 'search' ? currentTarget.value : currentTarget.value.trim())
+        onInput={({ currentTarget }) => type(currentTarget.value)}
+        onChange={({ currentTarget: { value: text } }) =>
+          complete(isExact || filterType === 'search' ? text : text.trim())
         }
       />
-      {suggestions && <Suggestions id={id} values={suggestions} />}
+      {suggestions && <Suggestions id={id} values={known} />}
     </>
   )
 }

@@ -8,6 +8,9 @@ const ANY_HIDDEN =
 
 /** Where they belong to the writing: variants of symbols, families of emoji, and scripts that join their letters. */
 const PICTURE_BEFORE = /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u
+const FLAG_BEFORE = /\u{1f3f4}$/u
+const FLAG_END = '\u{e007f}'
+const FLAG_TAGS = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}$/u
 const PICTURE_AFTER = /^\p{Extended_Pictographic}/u
 const JOINING =
   /[\p{sc=Arab}\p{sc=Syrc}\p{sc=Mong}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}\p{sc=Khmr}\p{sc=Mymr}]$/u
@@ -60,6 +63,9 @@ function belongsToWriting(text: string, hidden: string, index: number): boolean 
   const before = text.slice(Math.max(index - 2, 0), index)
   const after = text.slice(index + hidden.length, index + hidden.length + 2)
   if (hidden === '\r') return after.startsWith('\n')
+  // Flags of regions: a black flag, tags, and their end.
+  if (/^[\u{e0020}-\u{e007e}]+$/u.test(hidden)) return FLAG_BEFORE.test(before) && after === FLAG_END
+  if (hidden === FLAG_END) return FLAG_TAGS.test(text.slice(Math.max(index - 16, 0), index))
   if (/[\ufe00-\ufe0f]/.test(hidden)) return /[^\s\p{L}]$/u.test(before)
   if (/[\u{e0100}-\u{e01ef}]/u.test(hidden)) return /\p{Ideographic}$/u.test(before)
   if (hidden !== '\u200c' && hidden !== '\u200d') return false

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
+import type { LimitsRecord } from '../../lib/contract/records/limits.ts'
 import { useAgents } from '../api/agents.ts'
 import { nullIf } from '../api/api-error.ts'
 import { requestPage, requestPages } from '../api/request.ts'
@@ -47,7 +48,7 @@ export function OpenRuns({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** Seven requests: a page that is open all day asks every ten minutes. */
+/** At most seven requests: a page that is open all day asks every ten minutes. */
 const POLL_MS = 600_000
 
 /** @throws ApiError */
@@ -59,15 +60,20 @@ async function check(signal: AbortSignal): Promise<Partial<Checked>> {
     (await requestPages<T>(path, { query: { limit: 100, ...query }, signal, maxPages: 1 }).catch(nullIf(403)))
       ?.items ?? []
   const failed = { status: 'ERROR', fields: 'summary' }
+  const limits = read<LimitsRecord>('/v1/limits', { kind: 'tenant' })
+  const loadSpent = async () => {
+    const isLimited = ({ maxCostUsd }: LimitsRecord) => maxCostUsd.day !== null || maxCostUsd.month !== null
+    if (!(await limits).some(isLimited)) return []
+    const query = { groupBy: 'tenant', interval: 'day', from: `${month}-01T00:00:00Z` }
+    return (await loadUsage(query, signal)).items
+  }
   const reads: { [Name in keyof Checked]: Promise<Checked[Name]> } = {
     webhooks: read('/v1/webhooks', {}),
     scheduled: read('/v1/agent_executions', { ...failed, source: 'SCHEDULE', from: ago(86_400_000) }),
     batches: read('/v1/batches', {}),
     approvals: read('/v1/approvals', { fields: 'summary' }),
-    limits: read('/v1/limits', { kind: 'tenant' }),
-    usage: loadUsage({ groupBy: 'tenant', interval: 'day', from: `${month}-01T00:00:00Z` }, signal).then(
-      ({ items }) => items,
-    ),
+    limits,
+    usage: loadSpent(),
     outages: read('/v1/agent_executions', {
       ...{ ...failed, errorCode: 'ModelUnavailable', from: ago(3_600_000) },
     }),

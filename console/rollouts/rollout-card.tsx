@@ -92,7 +92,7 @@ function Progress({ agent, rollout: { versionId, percent, key, startedAt, update
           Share: `${percent}% of the ${key === 'tenant' ? 'tenants' : 'runs'}`,
           Version: <VersionLink agent={agent.slug} versionId={versionId} />,
           Started: <Time value={startedAt} />,
-          For: <Elapsed since={startedAt} />,
+          Running: <Elapsed since={startedAt} />,
           Changed: updatedAt !== startedAt && <Time value={updatedAt} />,
         }}
       />
@@ -129,7 +129,7 @@ const Aborted = ({ agent, versions }: { agent: AgentRecord; versions: VersionRec
 
 type EndProps = { agent: AgentRecord; isOffered: boolean; onChange: (agent: AgentRecord) => void }
 
-function EndButton({ agent, isOffered, onChange }: EndProps) {
+export function EndButton({ agent, isOffered, onChange }: EndProps) {
   async function end() {
     await assertUnchanged(agent, onChange)
     await send(`/v1/agents/${agent.id}/rollout`, { method: 'DELETE' })

@@ -18,18 +18,22 @@ export function intervalSince(startedAt: string, now: number): { interval: Usage
   return { interval, from: new Date(Math.floor(started / length) * length).toISOString() }
 }
 
-/** What both versions of a rollout have done since it started. */
-export function RolloutFigures({ agent }: { agent: AgentRecord }) {
-  const { rollout, currentVersionId } = agent
-  const { data, error, reload } = useResource(
-    `${agent.id} ${rollout?.versionId} ${rollout?.startedAt}`,
+/** The usage of both versions of a rollout since it started. */
+export const useRolloutFigures = ({ id, rollout }: AgentRecord) =>
+  useResource(
+    `${id} ${rollout?.versionId} ${rollout?.startedAt}`,
     async (signal) => {
       const { interval, from } = intervalSince(rollout?.startedAt ?? '', Date.now())
-      const { items } = await loadUsage({ agent: agent.id, groupBy: 'version', interval, from }, signal)
+      const { items } = await loadUsage({ agent: id, groupBy: 'version', interval, from }, signal)
       return { items, from }
     },
     { everyMs: () => 60_000, watch: () => null },
   )
+
+/** What both versions of a rollout have done since it started. */
+export function RolloutFigures({ agent }: { agent: AgentRecord }) {
+  const { rollout, currentVersionId } = agent
+  const { data, error, reload } = useRolloutFigures(agent)
   if (!rollout || currentVersionId === null) return null
   const sides = [
     { label: 'Rolled out', versionId: rollout.versionId },

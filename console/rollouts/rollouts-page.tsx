@@ -1,13 +1,15 @@
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
 import { useAgentList } from '../agents/agent-list.ts'
 import { Card } from '../components/data.tsx'
-import { formatCountOf } from '../components/format.ts'
+import { formatCountOf, formatPercent } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { AgentLink, Elapsed, Time, VersionLink } from '../components/values.tsx'
 import { toHref, toPath } from '../state/location.ts'
-import { mayAudit, useMe } from '../state/session.ts'
-import { RolloutBar } from './rollout-figures.tsx'
+import { mayAudit, useMayManage, useMe } from '../state/session.ts'
+import { EndButton } from './rollout-card.tsx'
+import { RolloutBar, totalsOf, useRolloutFigures } from './rollout-figures.tsx'
 
 /** The rollouts of all agents: those in progress, and the last one of each agent that the service has ended. */
 export const RolloutsPage = () => (
@@ -39,9 +41,17 @@ function rowsOf<Name extends 'rollout' | 'abortedRollout'>(
   return rows.sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
 }
 
+/** `2% of 120 runs` */
+function rateOf(rows: UsageRowRecord[], versionId: string): string {
+  const { runs, failed } = totalsOf(rows, versionId)
+  return runs === 0 ? 'no run yet' : `${formatPercent(failed / runs)} of ${formatCountOf(runs, 'run')}`
+}
+
 function Rollouts() {
   const me = useMe()
-  const { items: agents, isLoading, error, retry } = useAgentList(true)
+  const mayManage = useMayManage()
+  const { items: agents, isLoading, error, retry, reload } = useAgentList(true)
+  const agentOf = (id: string) => agents.find((agent) => agent.id === id) as AgentRecord
   const running = rowsOf(agents, 'rollout', ({ startedAt }) => startedAt)
   const aborted = rowsOf(agents, 'abortedRollout', ({ at }) => at)
   if (error && agents.length === 0) return <ErrorBox error={error} onRetry={retry} />
@@ -59,6 +69,7 @@ function Rollouts() {
           <ItemTable
             caption="Rollouts in progress, newest first"
             items={running}
+            useRow={({ id }) => useRolloutFigures(agentOf(id))}
             columns={{
               Agent: ({ id }) => <AgentLink agentId={id} />,
               Version: ({ slug, versionId }) => <VersionLink agent={slug} versionId={versionId} />,
@@ -70,9 +81,17 @@ function Rollouts() {
                   {percent}%
                 </>
               ),
-              Of: ({ key }) => (key === 'tenant' ? 'tenants' : 'runs'),
-              For: ({ startedAt }) => <Elapsed since={startedAt} />,
+              'Chosen by': ({ key }) => (key === 'tenant' ? 'tenant' : 'run'),
+              Running: ({ startedAt }) => <Elapsed since={startedAt} />,
+              Failed: ({ versionId }, { data }) => data && rateOf(data.items, versionId),
+              'Failed of the current one': ({ currentVersionId }, { data }) =>
+                data && currentVersionId && rateOf(data.items, currentVersionId),
               Changed: ({ startedAt, updatedAt }) => updatedAt !== startedAt && <Time value={updatedAt} />,
+              End: {
+                actions: ({ id }) => (
+                  <EndButton agent={agentOf(id)} isOffered={mayManage} onChange={reload} />
+                ),
+              },
             }}
           />
         )}

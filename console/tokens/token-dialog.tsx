@@ -9,9 +9,12 @@ import {
   type Scope,
   TOKEN_LIFETIME_DAYS,
 } from '../../lib/core/access.ts'
+import { ApiError, nullIf } from '../api/api-error.ts'
+import { send } from '../api/request.ts'
 import { Fields, labelsOf } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { type Form, useForm } from '../components/typed-form.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { createToken, shownToken, toExpiry } from './tokens.ts'
 
@@ -70,17 +73,31 @@ function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
   )
   const [hasTried, setHasTried] = useState(false)
   const isWithoutScopes = form.form.scopes.length === 0
+  /** Agents that do not exist, for which the token is created when it is asked again. */
+  const [unknown, setUnknown] = useState('')
   function validate(element: HTMLFormElement): boolean {
     setHasTried(true)
     if (isWithoutScopes) element.querySelector<HTMLInputElement>('[name=scopes]')?.focus()
     return !isWithoutScopes
   }
-  async function send() {
-    shownToken.set({ made: await createToken(toNewToken(form.form, Date.now())), replaces: null })
+  async function create() {
+    const given = toNewToken(form.form, Date.now())
+    const found = await Promise.all((given.agents ?? []).map(findAgent))
+    const missing = (given.agents ?? []).filter((_, index) => found[index] === null).join(', ')
+    setUnknown(missing)
+    if (missing !== unknown) return false
+    shownToken.set({ made: await createToken(given), replaces: null })
     onCreate()
+    return true
   }
   return (
-    <FormDialog title="Create a token" submit="Create token" labels={LABELS} {...{ validate, send, onClose }}>
+    <FormDialog
+      title="Create a token"
+      submit="Create token"
+      labels={LABELS}
+      {...{ validate, onClose }}
+      send={create}
+    >
       <p class="muted">
         The token is shown once, after this form. To undo it, revoke the token. It can do no more than yours.
       </p>
@@ -102,9 +119,23 @@ function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
         }}
       />
       <Limits me={me} form={form} />
+      {unknown !== '' && (
+        <p class="warning-note" role="alert">
+          No agent is called <VisibleText text={unknown} />. To create the token all the same, send the form
+          again.
+        </p>
+      )}
     </FormDialog>
   )
 }
+
+/** Null if it does not exist. Tokens that may not read agents find all of them. @throws ApiError */
+const findAgent = (agent: string): Promise<unknown> =>
+  send(`/v1/agents/${encodeURIComponent(agent)}`)
+    .catch(nullIf(404))
+    .catch((error: unknown) =>
+      error instanceof ApiError && error.status === 403 ? agent : Promise.reject(error),
+    )
 
 type LimitsProps = { me: MeRecord; form: Form<TokenForm> }
 

@@ -4,7 +4,7 @@ import { toHref, toPath } from '../state/location.ts'
 
 const BADGES = {
   DELIVERED: ['success', 'Delivered'],
-  PENDING: ['in_progress', 'Tried again'],
+  PENDING: ['warning', 'Tried again'],
   FAILED: ['error', 'Failed'],
 } as const
 

@@ -133,12 +133,17 @@ describe('the layout', () => {
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
     const phone = await openPage(demo, '#/', { isPhone: true })
+    expect(await pages(phone).getByRole('link').count()).toBe(0)
+    await button(phone, 'Menu').click()
     for (const each of await pages(phone).getByRole('link').all()) {
       const box = await each.boundingBox()
       expect(box?.height).toBeGreaterThanOrEqual(24)
       expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
     }
-    expect((await heading(phone, 'Overview').boundingBox())?.y).toBeLessThan(844 / 2)
+    await pages(phone).getByRole('link', { name: 'Agents' }).click()
+    await heading(phone, 'Agents').waitFor()
+    expect(await pages(phone).getByRole('link').count()).toBe(0)
+    expect((await heading(phone, 'Agents').boundingBox())?.y).toBeLessThan(844 / 4)
   })
 })
 

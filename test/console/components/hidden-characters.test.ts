@@ -10,6 +10,8 @@ describe('toVisible', () => {
     ['\u0000\u001b[31m\u0085', '[U+0000][U+001B][31m[U+0085]'],
     ['Hello\u{e0061}\u{e0062}!', 'Hello[tags: ab]!'],
     ['x\u{e0100}', 'x[U+E0100]'],
+    ['x\u{e0067}\u{e0062}\u{e007f}', 'x[tags: gb][U+E007F]'],
+    ['🏴\u{e0067}\u{e0062}x', '🏴[tags: gb]x'],
   ])('shows what is hidden: %j', (text, shown) => {
     expect(toVisible(text)).toBe(shown)
   })
@@ -21,6 +23,7 @@ describe('toVisible', () => {
     'क्\u200dष',
     '👩\u200d👩\u200d👧 ❤\ufe0f 1\ufe0f\u20e3 🏳\ufe0f\u200d🌈 👩🏽\u200d💻',
     '葛\u{e0100}城',
+    '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
   ])('leaves what belongs to the writing: %j', (text) => {
     expect(toVisible(text)).toBe(text)
   })

@@ -142,7 +142,14 @@ describe('the first view', () => {
 /** Of the token, its agents, the runs in progress, and usage: in all, by agent, by tenant. */
 const MAX_REQUESTS = 6
 /** The sidebar counts approvals, once it is known that the token may see them. */
-const isOfOverview = (url: string) => /\/v1\/(?!approvals)/.test(url)
+const isOfOverview = (url: string) => /\/v1\/(?!approvals)/.test(url) && !isOfAttention(url)
+
+/** What needs attention is asked for once it is known what the token may see. */
+const MAX_OF_ATTENTION = 6
+const isOfAttention = (url: string) =>
+  /\/v1\/(webhooks|batches|limits|usage\?groupBy=tenant&interval=day|agent_executions\?.*(SCHEDULE|ModelUnavailable))/.test(
+    url,
+  )
 
 it('the overview needs six requests, of which none waits for another', async () => {
   const demo = connectDemo(inject('demo'))
@@ -151,9 +158,11 @@ it('the overview needs six requests, of which none waits for another', async () 
   await page.getByRole('link', { name: 'acme', exact: true }).waitFor()
   await page.goto('about:blank')
   const requests: string[] = []
+  const ofAttention: string[] = []
   let answered = 0
   let isSequential = false
   page.on('request', (request) => {
+    if (isOfAttention(request.url())) ofAttention.push(request.url())
     if (!isOfOverview(request.url())) return
     requests.push(request.url())
     isSequential ||= answered > 0
@@ -173,6 +182,7 @@ it('the overview needs six requests, of which none waits for another', async () 
   await page.locator('.spinner').first().waitFor({ state: 'detached' })
   expect(requests.length, requests.join('\n')).toBeLessThanOrEqual(MAX_REQUESTS)
   expect(isSequential).toBe(false)
+  expect(ofAttention.length, ofAttention.join('\n')).toBeLessThanOrEqual(MAX_OF_ATTENTION)
 })
 
 it('a run with 3 MB in and out loads them on request', async () => {
