@@ -14,9 +14,12 @@ const SCHEMAS = '#/components/schemas/'
  * of it. @param title of all of them
  */
 export function agentsOpenApi(agents: DescribedAgent[], title: string): JsonObject {
-  const { components, paths, ...service } = openApiDocument() as unknown as Record<string, JsonObject>
-  const known = (components?.schemas ?? {}) as JsonObject
-  const run = (paths?.[RUN_PATH] as JsonObject).post as JsonObject
+  const { components = {}, paths = {}, ...service } = openApiDocument() as unknown as Record<
+    string,
+    JsonObject
+  >
+  const known = (components.schemas ?? {}) as JsonObject
+  const run = (paths[RUN_PATH] as JsonObject).post as JsonObject
   const schemas: JsonObject = {}
   const add = (slug: string, kind: 'Input' | 'Output', declared: JsonObject): JsonObject => {
     const base = `${slug.split('-').map(toUpper).join('')}${kind}`

@@ -23,6 +23,7 @@ const file = {
 
 describe('agentsOpenApi', () => {
   const document = agentsOpenApi([refund, file] as never, 'Agents') as Record<string, JsonObject>
+  const { paths = {} } = document
   const schemas = document.components?.schemas as Record<string, JsonObject>
 
   it('has a typed path for each agent, with its input, output, parameters and errors', () => {
@@ -31,7 +32,7 @@ describe('agentsOpenApi', () => {
       '/v1/agents/refund-order/executions',
       '/v1/agents/file/executions',
     ])
-    const { post } = document.paths?.['/v1/agents/refund-order/executions'] as { post: JsonObject }
+    const { post } = paths['/v1/agents/refund-order/executions'] as { post: JsonObject }
     expect(post).toMatchObject({
       operationId: 'run-refund-order',
       summary: 'Refund an order',

@@ -20,8 +20,8 @@ export async function findCancelled(
   const isAsked = recorded.some(
     ({ step }) => step.kind === 'WAIT' && step.wait.kind === 'signal' && step.wait.tellsCancel,
   )
-  const version = isAsked && (await agents.getVersion({ organizationId, agentId, id: versionId }))
-  if (!version || !version.remote?.url) return null
+  const version = isAsked ? await agents.getVersion({ organizationId, agentId, id: versionId }) : null
+  if (!version?.remote?.url) return null
   const url = new URL(version.remote.url)
   url.pathname = `${url.pathname.replace(/\/$/, '')}/cancel`
   const { href } = url
