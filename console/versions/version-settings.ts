@@ -4,6 +4,7 @@ import { formatCost, formatCount, formatDuration } from '../components/format.ts
 type Version = Pick<
   VersionDetails,
   | 'execution'
+  | 'remote'
   | 'model'
   | 'fallbacks'
   | 'modelSettings'

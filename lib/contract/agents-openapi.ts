@@ -14,10 +14,11 @@ const SCHEMAS = '#/components/schemas/'
  * of it. @param title of all of them
  */
 export function agentsOpenApi(agents: DescribedAgent[], title: string): JsonObject {
-  const { components = {}, paths = {}, ...service } = openApiDocument() as unknown as Record<
-    string,
-    JsonObject
-  >
+  const {
+    components = {},
+    paths = {},
+    ...service
+  } = openApiDocument() as unknown as Record<string, JsonObject>
   const known = (components.schemas ?? {}) as JsonObject
   const run = (paths[RUN_PATH] as JsonObject).post as JsonObject
   const schemas: JsonObject = {}

@@ -6,7 +6,7 @@ import { RemoteFailure } from './remote-failure.ts'
 
 /**
  * The output of the original: a trial calls no agent that may change something, as it calls no such tool.
- * @throws RemoteFailure with the error of the original; Diverged if the original did not ask a remote agent; Unavailable
+ * @throws RemoteFailure with the error of the original; Diverged if the original asked no remote agent; Unavailable
  */
 export async function replayRemote(
   { engine }: { engine: Pick<Engine, 'agents'> },

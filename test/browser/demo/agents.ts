@@ -83,7 +83,7 @@ const USAGE = { inputTokens: 1_240, outputTokens: 96 }
 /**
  * The model of `order-support`: looks order and shipment up in parallel, redacts the customer's address, answers. The
  * order B-9 makes the provider fail. A draft that always looks up decides differently about some orders, and for one
- * makes a call that no run has made before. The answer about L-1 is written 2 s after the question, and complete 15 s later.
+ * makes a call that no run has made before. The answer about L-1 begins after 2 s, and is complete 15 s later.
  */
 export function supportModel({ instructions, history }: RecordedRequest): Reply {
   const orderId = /[ABL]-\d+/.exec(JSON.stringify(history))?.[0] ?? 'A-1'
