@@ -37,7 +37,6 @@ export async function openWorkbench(folder: string, agent: LoadedAgent): Promise
   try {
     await provisionTable(endpoint, LOCAL_TABLE)
     const stores = openStores(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint }))
-    await ensureDevelopmentSecret(stores.webhooks, dataFolder())
     return { stores, version: await publishWithCallees(stores, folder, agent), close: stop }
   } catch (error) {
     await stop()
@@ -45,11 +44,16 @@ export async function openWorkbench(folder: string, agent: LoadedAgent): Promise
   }
 }
 
-async function publishWithCallees({ agents }: Stores, folder: string, agent: LoadedAgent): Promise<Version> {
+async function publishWithCallees(
+  { agents, webhooks }: Stores,
+  folder: string,
+  agent: LoadedAgent,
+): Promise<Version> {
   const published = new Set<string>()
   const publish = async (loaded: LoadedAgent): Promise<Version> => {
     const { document } = loaded
     published.add(document.slug)
+    if (document.remote) await ensureDevelopmentSecret(webhooks, dataFolder())
     for (const slug of [...document.tools.flatMap((tool) => tool.agent ?? []), ...runBy(loaded)]) {
       const callee = published.has(slug) ? null : await loadSibling(folder, slug)
       if (callee) await publish(callee)

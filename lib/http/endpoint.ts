@@ -6,7 +6,7 @@ import type { Begin, Note } from '../access/audit-log.ts'
 import type { ParametersName } from '../contract/operations/operation.ts'
 import type { parameterSchemas } from '../contract/parameters.ts'
 import { NO_PARAMETERS, type PathParameters } from '../contract/path-parameters.ts'
-import { getOperation, type OperationName, type operations } from '../contract/routes.ts'
+import { getOperation, type OperationName, type operations, routes } from '../contract/routes.ts'
 import { type Access, ANONYMOUS } from '../core/access.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { RateStore } from '../core/ports/access.ts'
@@ -141,8 +141,8 @@ export function family(handlers: Partial<Record<OperationName, Handler>>): Handl
   const handle: Handler = (event, ...others) => {
     const { resource, httpMethod } = event
     const requested = httpMethod === 'HEAD' ? 'GET' : httpMethod
-    const found = members.find(({ path, method }) => path === resource && method === requested)
-    const handler = found && handlers[found.name]
+    const route = routes.find(({ path, method }) => path === resource && method === requested)
+    const handler = route && handlers[route.operation]
     if (!handler) throw new Error(`No operation of this function has the route ${httpMethod} ${resource}.`)
     return handler(event, ...others)
   }

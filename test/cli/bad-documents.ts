@@ -217,7 +217,7 @@ execution: { useCach: true }
 flavour: mild
 ! 5:1: inputs: unknown field; did you mean "input"?
 ! 7:14: execution.useCach: unknown field; did you mean "useCache"?
-! 8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, env, execution, useDynamicLearning, learning, schedules
+! 8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, remote, env, execution, useDynamicLearning, learning, schedules, keys
 
 code: nested fields of the wrong type
 input:

@@ -23,6 +23,8 @@ export const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'serve-mcp': [/*       */ 200, 200, 200, 200, 200, 200, 200, 200, 200],
   'list-agents': [/*     */ 403, 200, 403, 403, 403, 200, 200, ABSENT, ABSENT],
   'get-agent': [/*       */ 403, 200, 403, 403, 403, 200, 200, 404, 404],
+  'get-agents-openapi': [/**/ 403, 200, 403, 403, 403, 200, 200, 200, 200],
+  'get-agent-openapi': [/**/ 403, 200, 403, 403, 403, 200, 200, 404, 404],
   'list-versions': [/*   */ 403, 200, 403, 403, 403, 200, 200, 404, 404],
   // What belongs to all tenants is not for tokens that are bound to one.
   'publish-agent': [/*   */ 403, 403, 200, 403, 403, 403, 403, 403, 200],

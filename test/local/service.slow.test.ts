@@ -169,7 +169,7 @@ describe('npm start with settings', () => {
     const environment = { DYNAMODB_ENDPOINT: inject('dynalite'), SQS_ENDPOINT: queue.endpoint }
     const service = await start(folder, environment)
     await runQueued(service, folder)
-    const files = ['dev-token', 'model-settings.json', 'published.json', 'service-url']
+    const files = ['dev-token', 'model-settings.json', 'published.json', 'service-url', 'webhook-secret']
     expect(readdirSync(folder).sort()).toEqual(files)
     await service.stop()
     await queue.stop()

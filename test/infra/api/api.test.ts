@@ -220,7 +220,11 @@ describe('corsOrigins', () => {
       const text = JSON.stringify(responses)
       for (const origin of OPTION_SETS['every option'].corsOrigins.split(', ')) expect(text).toContain(origin)
     }
-    expect(findVariables(every).sort()).toEqual(endpointFunctions.map(toLogicalIdPrefix).sort())
+    // With managed instances.
+    const prefixes = endpointFunctions
+      .map(toLogicalIdPrefix)
+      .map((name) => name.replace(/^RunAgent$/, '$&Shared'))
+    expect(findVariables(every).sort()).toEqual(prefixes.sort())
     expect(findGatewayOrigins(every)).toEqual(["'*'"])
   })
 })
