@@ -74,7 +74,7 @@ describe('sign-in at an identity provider', () => {
     const response = page.waitForResponse(`${idp.issuer}/token`)
     await signInAs(page, 'ada')
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
-    await page.getByText(DEVELOPMENT_ORGANIZATION.id.slice(0, 8)).waitFor()
+    await page.getByTitle(DEVELOPMENT_ORGANIZATION.id).waitFor()
     expect([urlAtExchange, page.url()]).toEqual([
       `${console}#/runs?status=ERROR`,
       `${console}#/runs?status=ERROR`,
