@@ -10,6 +10,8 @@ import { openThreadEnvironment } from './thread-environment.ts'
 const NO_FUNCTION = 'must default-export a function run(input, context)'
 
 const LOAD_TIMEOUT_MS = 10_000
+/** On a busy machine a thread takes seconds to start, which is no fault of the agent. */
+const MAX_START_MS = 15_000
 
 const PROBE_FILE = 'probe.mjs'
 /** Stands in for the agent of a run: it loads the agent, and does not call it. */
@@ -65,14 +67,15 @@ async function load({
   const memoryMb = readSetting('agentMemoryMb', environment)
   const thread = new AgentThread({ environment: variables, memoryMb })
   let isLate = false
-  let timer: NodeJS.Timeout | undefined
+  const stop = () => {
+    isLate = true
+    void thread.destroy()
+  }
+  let timer = setTimeout(stop, MAX_START_MS)
   try {
-    // On a busy machine a thread takes seconds to start, which is no fault of the agent.
     await thread.whenStarted
-    timer = setTimeout(() => {
-      isLate = true
-      void thread.destroy()
-    }, timeoutMs)
+    clearTimeout(timer)
+    timer = setTimeout(stop, timeoutMs)
     await writeFile(join(folder, 'agent.mjs'), code)
     const probe = join(folder, PROBE_FILE)
     await writeFile(probe, PROBE)
