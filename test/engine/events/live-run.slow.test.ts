@@ -26,6 +26,7 @@ const TOKEN_MS = 20
 /** So slow that the rest of the answer takes longer than any reader here. */
 const SLOW_MS = 250
 const SLOW_FROM = 160
+const WITHIN = { timeout: 30_000 }
 
 /** Writes the answer. `paceAt`: milliseconds before the piece at this character; infinite if it stops for good. */
 function aModel(paceAt: (at: number) => number = () => TOKEN_MS): Model {
@@ -149,7 +150,7 @@ describe('a run that is followed from another process', () => {
     const gateway = await aGateway()
     for (let reload = 0; reload < 3; reload++) {
       const reader = follow(await aGateway(), execution)
-      await vi.waitUntil(() => (textsOf(reader.events)[1]?.length ?? 0) > 20 * reload)
+      await vi.waitUntil(() => (textsOf(reader.events)[1]?.length ?? 0) > 20 * reload, WITHIN)
       expect(ANSWER.startsWith(textsOf(reader.events)[1] ?? '?')).toBe(true)
       reader.stop()
     }
@@ -167,7 +168,10 @@ describe('a run that is followed from another process', () => {
   it('resets what a worker had written that was killed, and ends right', async () => {
     let isDead = false
     const pace = slowWhile(() => true)
-    const dead = aWorker(aModel((at) => (isDead ? Number.POSITIVE_INFINITY : pace(at))))
+    const dead = aWorker(
+      aModel((at) => (isDead ? Number.POSITIVE_INFINITY : pace(at))),
+      2_000,
+    )
     const { execution, run } = await aRun(dead)
     const store = dead.executions
     // The lease of a killed worker expires.
@@ -179,9 +183,9 @@ describe('a run that is followed from another process', () => {
     dead.steps.keepResponse = async (params) => (isDead ? undefined : keepResponse(params))
     run().catch(() => undefined)
     const reader = follow(await aGateway(), execution)
-    await vi.waitUntil(() => textsOf(reader.events)[1])
+    await vi.waitUntil(() => textsOf(reader.events)[1], WITHIN)
     isDead = true
-    const next = aWorker()
+    const next = aWorker(aModel(), 60_000)
     const leasedTo = await vi.waitFor(
       async () => {
         const claimed = await next.executions.claim({
@@ -192,7 +196,7 @@ describe('a run that is followed from another process', () => {
         if (typeof claimed === 'string') throw new Error(claimed)
         return claimed
       },
-      { interval: 100 },
+      { ...WITHIN, interval: 100 },
     )
     await attempt(next, leasedTo)
     await reader.ended
