@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { checkDocument } from '../../lib/agents/document/check-document.ts'
 
 /** The front matter has four lines before `remote`. */
@@ -18,6 +18,8 @@ const problemsOf = async (remote: string, source = {}) =>
   (await check(remote, source)).problems.map(({ line, field, message }) => `${line} ${field}: ${message}`)
 
 describe('remote in a document', () => {
+  // Commands of other tests in this process set it.
+  beforeEach(() => void vi.stubEnv('LOOPBACK_ORGANIZATION', undefined))
   afterEach(() => vi.unstubAllEnvs())
 
   it('is a URL with headers and a timeout, or a Lambda function', async () => {
