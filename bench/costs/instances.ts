@@ -6,8 +6,8 @@ import { MODEL_RUN_SECONDS, UNDER_LOAD, usageOf } from './usage.ts'
 const MILLIONS_A_MONTH = [0.5, 5, 15]
 
 /**
- * Of an `m7g.large`, which has room for an environment of `run-agent` and one of the runner: on demand, with the 15 %
- * for its management. https://aws.amazon.com/lambda/pricing/
+ * The hourly price of an `m7g.large` on demand, with the 15 % for its management. It has room for an environment of
+ * `run-agent` and one of the runner. https://aws.amazon.com/lambda/pricing/
  */
 const INSTANCE = { hour: 0.0816 * 1.15, concurrency: INSTANCES.concurrency }
 /** Lambda keeps so many. */
@@ -15,7 +15,7 @@ const MIN_INSTANCES = 3
 const HOURS = 730
 /** The rate of the busiest hours, in those of the mean. */
 const PEAK = 3
-/** Of an invocation. */
+/** The price of an invocation. */
 const REQUEST = 0.2e-6
 /** Requests to models and the table, and their responses. */
 const NAT = { hour: 0.045, gigabyte: 0.045, gigabytesPerRun: 50e-6 }

@@ -17,7 +17,7 @@ import { createClock } from './virtual-clock.ts'
 export const QUOTAS = [10, 100, 1_000, 10_000]
 const DEFAULT_QUOTA = 1_000
 const CALLERS_PER_PROCESS = 5
-/** Of queued runs, and of deliveries whose receivers do not answer. There are always more. */
+/** How long a queued run takes, and a delivery whose receiver does not answer. There are always more. */
 const QUEUED_MS = 20_000
 /** Messages of each queue per unit of a small quota. */
 const BACKLOG = 20

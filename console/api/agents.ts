@@ -91,7 +91,7 @@ export function useVersionName(agent: string | null, id: string): string {
   return nameOfVersion({ id, number })
 }
 
-/** Those of the newest versions with one request, others one by one. */
+/** One request finds the numbers of the newest versions; older ones take one each. */
 async function loadNumber(agent: string, id: string): Promise<void> {
   const keep = (versions: Pick<VersionRecord, 'id' | 'number'>[]) =>
     numbers.set(new Map([...numbers.get(), ...versions.map((each) => [each.id, each.number] as const)]))

@@ -32,7 +32,7 @@ export function subjectOf(approval: ApprovalRecord): string {
   return JSON.stringify([documentId, name, first ?? input])
 }
 
-/** Of others, those that are about the same. */
+/** The other approvals that are about the same. */
 export const findSame = (approval: ApprovalRecord, others: ApprovalRecord[]): ApprovalRecord[] =>
   others.filter((each) => keyOf(each) !== keyOf(approval) && subjectOf(each) === subjectOf(approval))
 

@@ -7,7 +7,7 @@ import { createStore, type Store } from '../state/store.ts'
 
 /** A decision of this page. It can be taken back while it `waits`; the service takes none back. */
 export type Decided = {
-  /** Of its approval. */
+  /** The key of its approval. */
   key: string
   title: string
   decision: 'approve' | 'reject'
@@ -51,7 +51,7 @@ export function createDecisions(delayMs = UNDO_MS) {
       const last = all.get().find((each) => each.key === key)
       if (last && last.state !== 'failed') return false
       const others = all.get().filter((each) => each.key !== key)
-      // Those that are not sent are in the list until they are.
+      // Decisions stay in the list until they are sent.
       const kept = others.filter(
         ({ state }, index) => index < SHOWN - 1 || state === 'waits' || state === 'sending',
       )

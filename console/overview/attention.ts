@@ -20,7 +20,7 @@ export type Checked = {
   batches: BatchRecord[]
   approvals: ApprovalRecord[]
   limits: LimitsRecord[]
-  /** Of this month, by day and tenant. */
+  /** The usage of this month, by day and tenant. */
   usage: UsageRowRecord[]
   /** Runs that ended in the last hour because no model was available. */
   outages: ExecutionSummaryRecord[]

@@ -4,7 +4,7 @@ import { Architecture, CapacityProvider, type CfnFunction } from 'aws-cdk-lib/aw
 import type { Construct } from 'constructs'
 
 /**
- * Of an environment of `run-agent` or the runner on Lambda Managed Instances. Lambda requires 2,048 MB and one
+ * The size of an environment of `run-agent` or the runner on Lambda Managed Instances. Lambda requires 2,048 MB and one
  * processor, and allows 64 invocations per processor. An instance has room for both, so that the three that Lambda
  * keeps for a function serve the other one, too. `concurrency` is that of the local runner, whose runs share a process.
  * https://docs.aws.amazon.com/lambda/latest/dg/lambda-managed-instances-nodejs-runtime.html

@@ -25,7 +25,7 @@ export const THROTTLED_REQUESTS = 'ThrottledRequests'
 export const READ_LATENCY = 'ReadLatencyMs'
 export const RUN_OVERHEAD = 'RunOverheadMs'
 export const START_DELAY = 'StartDelayMs'
-/** Of an invocation of a function that runs agents: CloudWatch has no metric of it. */
+/** The memory of an invocation of a function that runs agents. CloudWatch has no metric of it. */
 export const MEMORY_USED = 'MemoryUsedMb'
 
 type MetricOptions = { statistic: string; period?: Duration; label?: string }
