@@ -15,7 +15,7 @@ import { readsAllTenants, useMe } from '../state/session.ts'
 import { loadUsage } from '../usage/use-usage.ts'
 import { type Checked, findAttention } from './attention.ts'
 
-/** What is in progress, in one line. Its children are below it, and appear with it, so that they do not move. */
+/** The runs in progress, in one line. Its children are below it, and appear with it, so that they do not move. */
 export function OpenRuns({ children }: { children: ComponentChildren }) {
   const query = { status: 'IN_PROGRESS', fields: 'summary', limit: 100 }
   const { data, error, isLive, reload } = useResource(

@@ -87,7 +87,7 @@ export type Version = {
   createdBy: string
   /** Its name at that time; absent if an operator has published it. */
   createdByName?: string
-  /** Of the versions of its agent, from 1 on: deleted drafts leave gaps. Absent in versions of earlier releases. */
+  /** Its number within its agent, from 1 on: deleted drafts leave gaps. Absent in versions of earlier releases. */
   number?: number
   /** Its last promotion, once another version has replaced it. */
   promotion?: Promotion
@@ -150,7 +150,7 @@ export type Agent = Pick<Version, 'organizationId' | 'slug' | 'title' | 'descrip
   outputSchema: JsonObject
   current: Version | null
   draftVersionId: string | null
-  /** Of its current version; null if an earlier release has made it current. */
+  /** Who made its current version current; null if an earlier release has made it current. */
   promotion: Promotion | null
   /** An archived agent accepts no runs and no versions; null for an active one. */
   archivedAt: string | null

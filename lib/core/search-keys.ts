@@ -14,7 +14,7 @@ export type SearchKey = { name: string; value: string }
 /** Executions whose key has this value, or begins with it. `text`: as `toKeyText` returns it; a prefix can be empty. */
 export type KeyFilter = { name: string; text: string; isPrefix: boolean }
 
-/** Those of a version that the input, as its agent receives it, or the output has. `sent`: the input as it was sent. */
+/** The keys of a version that the input, as its agent receives it, or the output has. `sent`: the input as sent. */
 export function readKeys(
   declared: DeclaredKey[] | undefined,
   from: DeclaredKey['from'],

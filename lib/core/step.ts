@@ -118,7 +118,7 @@ export interface StepStore {
     executionId: string
     number: number
     result: CallResult
-    /** Of a decision: it is listed by `listDecisions` of this organization. */
+    /** The result is a decision, which `listDecisions` of this organization lists. */
     decidedIn?: string
   }): Promise<CallResult>
   /** Where the decisions of people are recorded, the latest first. */

@@ -86,7 +86,7 @@ export function beginningOf(period: CostPeriod, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), period === 'day' ? date.getUTCDate() : 1)
 }
 
-/** What was spent in the periods of a time: what was counted, and what was spent before in the same period. */
+/** The spending in the periods of a time: what was counted, and what was spent before in the same period. */
 export function withSpentBefore(
   counted: Spent,
   { spentBefore }: Pick<StoredLimits, 'spentBefore'>,

@@ -137,19 +137,20 @@ type Handler = (event: ServiceEvent, ...others: never[]) => Promise<unknown>
  * function streams all of its responses or none.
  */
 export function family(handlers: Partial<Record<OperationName, Handler>>): Handler {
-  const members = (Object.keys(handlers) as OperationName[]).map((name) => ({ name, ...getOperation(name) }))
+  const names = Object.keys(handlers) as OperationName[]
+  const served = new Map<string, Handler | undefined>(
+    routes.map(({ method, path, operation }) => [`${method} ${path}`, handlers[operation]]),
+  )
   const handle: Handler = (event, ...others) => {
     const { resource, httpMethod } = event
-    const requested = httpMethod === 'HEAD' ? 'GET' : httpMethod
-    const route = routes.find(({ path, method }) => path === resource && method === requested)
-    const handler = route && handlers[route.operation]
+    const handler = served.get(`${httpMethod === 'HEAD' ? 'GET' : httpMethod} ${resource}`)
     if (!handler) throw new Error(`No operation of this function has the route ${httpMethod} ${resource}.`)
     return handler(event, ...others)
   }
-  const streaming = members.filter(({ streams }) => streams)
+  const streaming = names.filter((name) => getOperation(name).streams)
   if (streaming.length === 0) return handle
-  if (streaming.length < members.length)
-    throw new Error(`${streaming[0]?.name} streams, and other operations of its function do not.`)
+  if (streaming.length < names.length)
+    throw new Error(`${streaming[0]} streams, and other operations of its function do not.`)
   return readSetting('responseStreaming') === 'on' ? awslambda.streamifyResponse(handle) : handle
 }
 

@@ -18,7 +18,7 @@ export interface WebhookStore {
   delete(params: { organizationId: string; id: string }): Promise<boolean>
   /** Newest first. Without any: it has none. `id`: also `DEFAULT_WEBHOOK`. */
   getSecrets(params: { organizationId: string; id: string }): Promise<WebhookSecret[]>
-  /** Those of `DEFAULT_WEBHOOK`, where the functions that run agents may read them. */
+  /** The secrets of `DEFAULT_WEBHOOK`, where the functions that run agents may read them. */
   getSigningSecrets(params: { organizationId: string }): Promise<WebhookSecret[]>
   /** False if the newest one is no longer `replaces`; null: there is none. */
   putSecrets(params: {

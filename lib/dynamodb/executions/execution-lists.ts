@@ -152,7 +152,7 @@ function isFound(item: ExecutionItem, search: ExecutionSearch): boolean {
 /** Clocks of processes differ: an execution may seem to end before it began. */
 const CLOCK_SKEW_MS = 60_000
 
-/** What was created later has not ended before `finishedTo`. */
+/** Executions that were created later have not ended before `finishedTo`. */
 const lastCreation = ({ to = Number.POSITIVE_INFINITY, search }: ExecutionListParams): number =>
   Math.min(to, (search?.finishedTo ?? Number.POSITIVE_INFINITY) + CLOCK_SKEW_MS)
 

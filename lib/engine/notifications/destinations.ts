@@ -18,7 +18,7 @@ import { type LimitWarning, ownerOf } from '../../core/usage-limits.ts'
 import { type Environment, readSetting } from '../../environment.ts'
 
 /**
- * What is told of events. `webhook`: null if the URL was given with the request, for the event bus and for traces, and
+ * A receiver of events. `webhook`: null if the URL was given with the request, for the event bus and for traces, and
  * for a remote agent, which has `allowedHosts` of its own.
  */
 export type Destination = {

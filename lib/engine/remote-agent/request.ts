@@ -25,7 +25,7 @@ export type Request = {
   onLine: (line: JsonObject) => Promise<void>
 }
 
-/** What is read of an answer that has no output. */
+/** The service reads no more of an answer that has no output. */
 const MAX_READ_BYTES = 64_000
 
 const STREAM = /^application\/(x-ndjson|jsonl|ndjson|jsonlines|x-jsonlines)$/
@@ -91,7 +91,7 @@ function parseOutput({ text, isComplete }: ResponseText, type: string): Json {
   return output
 }
 
-/** Of Node.js: `ECONNRESET`, or of its HTTP parser. */
+/** An error of Node.js, such as `ECONNRESET`, or of its HTTP parser. */
 const isSocketError = (error: unknown): error is Error =>
   error instanceof Error && /^(E[A-Z]+|HPE_\w+)$/.test(String((error as NodeJS.ErrnoException).code))
 

@@ -37,7 +37,7 @@ export class StreamRecord {
   private readonly budget: RunBudget | null
   private readonly live: ReturnType<typeof openLiveResponse>
   private log: MaskedStream
-  /** Of the response that is arriving. */
+  /** The text of the response that is arriving. */
   private text = ''
   private beganAt: string
   /** Steps of earlier requests that this one has not said again. Empty once it says something else. */
