@@ -76,7 +76,7 @@ it.skipIf(!(await hasPython()))(
         PORT: String(port),
         PUBLIC_URL: callbacks.url,
         LEASE_SECONDS: '3',
-        RETRY_BACKOFF_MS: '100',
+        RETRY_BACKOFF_MS: '1000',
       },
     })
     onTestFinished(() => service.stop())
