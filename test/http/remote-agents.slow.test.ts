@@ -16,10 +16,11 @@ async function publishRemote(slug: string) {
   const remote = await aRemote(async (response, { body }) => {
     const text = String(body.input.text)
     const output = { loud: text.toUpperCase() }
-    if (!text.startsWith('later')) return answer(response, output)
-    answer(response, {}, 202)
+    const isLong = text.startsWith('later')
+    answer(response, isLong ? {} : output, isLong ? 202 : 200)
     const callback = { method: 'POST', body: JSON.stringify({ output }) }
-    await fetch(body.callbackUrl ?? '', { ...callback, headers: { 'content-type': 'application/json' } })
+    const headers = { 'content-type': 'application/json' }
+    if (isLong) await fetch(body.callbackUrl ?? '', { ...callback, headers })
   })
   const document = `---
 title: Loud
@@ -86,7 +87,9 @@ describe('a remote agent', () => {
       .join('\n')
     const headers = { 'Content-Type': 'application/x-ndjson' }
     const batch = (await own.call('POST', '/v1/agents/often/batches', { raw, headers })).json
-    expect(await untilEnded(`/v1/batches/${batch.id}`)).toMatchObject([{ status: 'ENDED', counts: { SUCCESS: 3 } }])
+    expect(await untilEnded(`/v1/batches/${batch.id}`)).toMatchObject([
+      { status: 'ENDED', counts: { SUCCESS: 3 } },
+    ])
     const schedule = '/v1/agents/often/schedules/daily'
     await own.call('PUT', schedule, { body: { cron: '@daily', timezone: 'UTC', input: { text: 'd' } } })
     expect((await own.call('POST', `${schedule}/run`)).status).toBe(202)
