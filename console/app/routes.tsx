@@ -42,6 +42,11 @@ const pages = definePages({
     () => import('../versions/version-page.tsx'),
     'VersionPage',
   ),
+  '/agents/{agent}/versions/{versionId}/edit': lazyPage(
+    'Edit a version',
+    () => import('../versions/edit-page.tsx'),
+    'EditPage',
+  ),
   '/agents/{agent}/versions/{versionId}/try': lazyPage(
     'Try a version',
     () => import('../versions/side-by-side-page.tsx'),
