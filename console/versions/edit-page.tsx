@@ -95,7 +95,7 @@ function EditForm({ agent, version, onChange }: Props) {
           of={typed}
           fields={{
             instructions: {
-              ...{ label: 'Text for the model', isLong: true, rows: 18, required: true, spellcheck: true },
+              ...{ label: 'Text for the model', isLong: true, rows: 12, required: true, spellcheck: true },
               problems: problems('instructions'),
             },
           }}

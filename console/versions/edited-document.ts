@@ -12,13 +12,17 @@ export type Editable = Pick<VersionDetails, 'instructions'> & { frontMatter: Jso
 
 const DAY_SECONDS = 86_400
 const whole = { step: 1 }
+const placeholder = 'No limit of its own'
 
 /** The limits that can be edited, by their names in `execution`. */
 export const LIMITS = {
-  maxAgentSteps: { label: 'Steps at most', range: { ...MAX_AGENT_STEPS, ...whole } },
-  timeoutSeconds: { label: 'Seconds at most', range: { min: 1, max: DAY_SECONDS, ...whole } },
-  maxTokens: { label: 'Tokens at most', range: { ...MAX_TOKENS, ...whole } },
-  maxCostUsd: { label: 'US dollars at most', range: MAX_COST_USD },
+  maxAgentSteps: {
+    ...{ label: 'Steps at most', placeholder: `The default: ${MAX_AGENT_STEPS.default}` },
+    range: { ...MAX_AGENT_STEPS, ...whole },
+  },
+  timeoutSeconds: { label: 'Seconds at most', placeholder, range: { min: 1, max: DAY_SECONDS, ...whole } },
+  maxTokens: { label: 'Tokens at most', placeholder, range: { ...MAX_TOKENS, ...whole } },
+  maxCostUsd: { label: 'US dollars at most', placeholder, range: MAX_COST_USD },
 }
 type Limit = keyof typeof LIMITS
 const NAMES = Object.keys(LIMITS) as Limit[]
