@@ -265,7 +265,7 @@ export const WALKS: Walk[] = [
       await button(page, 'Set limits…').click()
       await page.getByLabel('Cost per month').fill('25')
       await button(page, 'Save limits').click()
-      await page.getByText('of $25').first().waitFor()
+      await row(page, 'Cost this month').getByText('$25').first().waitFor()
       const { json } = await demo.call('GET', '/v1/tenants/spender/limits')
       expect(json.maxCostUsd.month).toBe(25)
       expect(json.spentUsd.month).toBeGreaterThan(0)
