@@ -167,7 +167,7 @@ describe('toFrontMatter', () => {
         expect(again).toEqual(document)
         expect(sha256(JSON.stringify(again))).toBe(version.documentHash)
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
     expect([...seen].sort()).toEqual(Object.keys(documentSchema.shape).sort())
   })

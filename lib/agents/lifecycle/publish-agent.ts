@@ -39,7 +39,8 @@ export type Published = { version: Version; isNew: boolean }
  * Publishes an agent as its current version, or as its draft. Content that is already current (for a draft: already the
  * draft, or that of the rollout) creates no version. Publishing the content of the draft, or of the rollout's version,
  * promotes that one.
- * @throws AgentArchived; VersionNotFound if the edited version is gone; TrialRequired if the current version does not allow it, also for the content of the draft
+ * @throws AgentArchived; VersionNotFound if the edited version is gone; TrialRequired if the current version does not
+ *   allow it, also for the content of the draft
  */
 export async function publishAgent(params: Params): Promise<Published> {
   const { store, organizationId, draft } = params

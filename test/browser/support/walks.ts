@@ -7,7 +7,7 @@ import { button, link, region } from './pages.ts'
 /** What a walk needs, by its names in the address. */
 type Ids = Record<string, string>
 
-/** A task of somebody who knows the console. Typing is free; a click, Enter and Space count, a choice of a list twice. */
+/** A task of somebody who knows the console. Clicks, Enter and Space count, a choice of a list twice; typing is free. */
 type Walk = {
   name: string
   /** At most. */
@@ -24,8 +24,9 @@ type Walk = {
 const COUNT = `window.clicks = 0
   addEventListener('pointerdown', ({ target }) => { if (target.tagName !== 'SELECT') clicks += 1 }, true)
   addEventListener('change', ({ target }) => { if (target.tagName === 'SELECT') clicks += 2 }, true)
-  addEventListener('keydown', ({ key, target }) => {
-    if (key === 'Enter' ? target.tagName !== 'TEXTAREA' : key === ' ' && !/INPUT|TEXTAREA/.test(target.tagName)) clicks += 1
+  addEventListener('keydown', ({ key, target: { tagName } }) => {
+    const isText = tagName === 'TEXTAREA' || (tagName === 'INPUT' && key === ' ')
+    if ((key === 'Enter' || key === ' ') && !isText) clicks += 1
   }, true)`
 
 type Open = (demo: Demo, hash: string) => Promise<Page>
