@@ -7,7 +7,7 @@ import { button, link, region } from './pages.ts'
 /** What a walk needs, by its names in the address. */
 type Ids = Record<string, string>
 
-/** A task of somebody who knows the console. Clicks, Enter and Space count, a choice of a list twice; typing is free. */
+/** A task of somebody who knows the console. Clicks, Enter and Space count, choices of lists twice; typing is free. */
 type Walk = {
   name: string
   /** At most. */
