@@ -103,7 +103,7 @@ function Inbox({ values, query, empty, ...all }: BodyProps<ApprovalRecord, 'agen
       <div class={shown === null ? undefined : 'approvals'}>
         <div class="approvals-list">
           {found.length > 0 && (
-            <ul aria-label="Open approvals">
+            <ul class="plain-list panel" aria-label="Open approvals">
               {found.map((approval) => (
                 <Row key={keyOf(approval)} approval={approval} isShown={keyOf(approval) === shown} />
               ))}

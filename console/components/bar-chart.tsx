@@ -28,7 +28,7 @@ export function BarChart({ label, axis, series, bars, format, ...options }: Prop
   const max = Math.max(...totals, 0)
   return (
     <figure class="chart" aria-label={label}>
-      <div class="chart-head">
+      <div class="actions chart-head">
         <span class="chart-legend">
           {series.length > 1 &&
             series.map(({ name, color }) => (

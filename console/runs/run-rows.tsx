@@ -48,7 +48,7 @@ export function RunRows({ runs, isComplete, selection }: Props) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: rows of a table element cannot be laid out in several lines.
     <div
-      class={`runs ${selection ? 'runs-selectable' : ''}`}
+      class={`panel runs ${selection ? 'runs-selectable' : ''}`}
       role="table"
       aria-label="Runs"
       aria-rowcount={isComplete ? runs.length + 1 : -1}

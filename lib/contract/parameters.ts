@@ -146,6 +146,7 @@ export const batchParameters = /* @__PURE__ */ parameters(() => ({
 }))
 
 export const versionParameters = /* @__PURE__ */ parameters(() => ({
+  frontMatter: describe(flag(), 'Add the front matter of the document as `frontMatter`.'),
   sourceCode: describe(flag(), 'Add the code of a code agent as `sourceCode`.'),
 }))
 

@@ -80,7 +80,7 @@ export function versionFromItem(item: Item): Version {
     ...parse(version, ['remote']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
-    ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'neverReplaced']),
+    ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'editedFrom', 'neverReplaced']),
   }
 }
 

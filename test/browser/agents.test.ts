@@ -76,6 +76,44 @@ describe('agents', () => {
 })
 
 describe('a draft', () => {
+  it('is edited in the console, and says what the repository lacks', async () => {
+    const from = await publish({ draft: false })
+    const page = await openVersion(from)
+    await link(page, 'Edit').click()
+    const save = button(page, 'Save draft')
+    expect(await save.isDisabled()).toBe(true)
+    const text = page.getByLabel('Text for the model')
+    await text.fill(`${await text.inputValue()}\nBe brief.`)
+    await page.getByLabel('Model', { exact: true }).fill('nobody/knows')
+    await page.getByLabel('Steps at most').fill('5')
+    await save.click()
+    await expect
+      .poll(() => page.getByLabel('Model', { exact: true }).getAttribute('aria-invalid'))
+      .toBe('true')
+    await page.getByLabel('Model', { exact: true }).fill('')
+    // Somebody else is faster.
+    const next = await publish({ draft: false })
+    await save.click()
+    await page.getByRole('alert').getByText('has become current').waitFor()
+    await page.getByText('The draft is made from this one.').waitFor()
+    expect((await agentOf()).draftVersionId).toBeNull()
+    await save.click()
+    await state(page, 'Draft')
+    const card = region(page, 'Not in the repository')
+    await card.getByText('maxAgentSteps: 5').waitFor()
+    await card.getByText('+Be brief.').waitFor()
+    const id = (await agentOf()).draftVersionId ?? ''
+    const read = async (versionId: string) =>
+      (await demo.call('GET', `/v1/agents/${SLUG}/versions/${versionId}`)).json
+    const [before, after] = [await read(from), await read(id)]
+    expect(after).toMatchObject({ editedFrom: from, execution: { maxAgentSteps: 5 }, tools: before.tools })
+    expect(await currentId()).toBe(next)
+    await link(page, 'Start a trial').click()
+    await button(page, 'Start trial').waitFor()
+    expect(page.url()).toContain(id)
+    await demo.call('DELETE', `/v1/agents/${SLUG}/versions/${id}`)
+  })
+
   it('runs beside the current version on the same input', async () => {
     const draft = await publish()
     const page = await openVersion(draft)

@@ -40,6 +40,11 @@ export const publishBody = /* @__PURE__ */ schema(() =>
         .optional(z.boolean({ error: 'must be true or false' }))
         .check(z.describe('Publish a draft, which runs only when a request names it.')),
       message: z.nullish(messageSchema).check(z.describe('What the author says about the version.')),
+      editedFrom: z
+        .optional(uuid('must be the ID of a version of the agent'))
+        .check(
+          z.describe('The version that was edited to make this one, which does not come from a repository.'),
+        ),
     })
     .check(z.meta({ id: 'PublishBody' })),
 )

@@ -60,6 +60,7 @@ export const meRecord = z
     organizationId: z.uuid(),
     organizationName: z.string().nullable(),
     environmentName: z.string().nullable().describe('The setting `environmentName`. Null if it is unset.'),
+    httpPublishing: z.boolean().describe('Whether agents can be published over HTTP.'),
     tokenId: z.uuid(),
     subject: z
       .string()

@@ -49,7 +49,7 @@ export async function recordUsage({ call, usage, limits }: Demo): Promise<void> 
       await usage.put({ organizationId, interval, start, rows, readAt: now, isFinal: true })
   }
   const body = {
-    ...{ maxCostUsd: { day: 25, month: 600 }, maxOpenExecutions: 10, maxRunsPerMinute: 120 },
+    ...{ maxCostUsd: { day: 60, month: 600 }, maxOpenExecutions: 10, maxRunsPerMinute: 120 },
     ...{ warnAt: 0.8, queueWhenFull: true },
   }
   await call('PUT', '/v1/tenants/acme/limits', { body })

@@ -28,8 +28,7 @@ export const aMe = () => ({
   subject: null,
   scopes: ['run', 'read', 'manage', 'review'],
   agents: null,
-  tenantId: null,
-  rate: null,
+  ...{ tenantId: null, rate: null, httpPublishing: true },
 })
 
 const aUsage = () => ({
@@ -62,6 +61,7 @@ export const anAgentRecord = (overrides: Partial<AgentRecord> = {}): AgentRecord
 export const aVersionWithDocument = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
   ...aVersionRecord(),
   ...{ instructions: 'Sort the ticket.', tools: [], env: [], code: false, modelSettings: {} },
+  frontMatter: { title: 'Triage ticket', input: {}, output: {}, execution: {} },
   ...overrides,
 })
 

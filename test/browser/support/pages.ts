@@ -50,6 +50,7 @@ export const PAGES: PageRow[] = [
     '#/agents/{agent}/versions/{version}/try',
     text(/^This version has become/),
   ],
+  ['edit of a version', '#/agents/{agent}/versions/{version}/edit', title('Model and limits')],
   ['try it', '#/agents/{agent}/try', title('Input')],
   ['try it again', '#/agents/{agent}/try?from={run}', title('Input')],
   ['runs', '#/runs', text(/^1 run/)],
