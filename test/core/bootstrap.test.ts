@@ -17,15 +17,16 @@ describe('bootstrapMeans', () => {
     const ends = { low: 0, high: 0 }
     for (const seed of SEEDS) {
       const { found } = bootstrapMeans({ found: values }, seed)
-      expect(found.mean).toBeCloseTo(mean, 5)
+      expect(found.mean).toBeCloseTo(mean, 4)
       expect(Math.abs(found.low - low) / error).toBeLessThan(0.35)
       expect(Math.abs(found.high - high) / error).toBeLessThan(0.35)
       ends.low += found.low / SEEDS.length
       ends.high += found.high / SEEDS.length
     }
-    // The chance of a seed is gone. Means of a few different values have steps, which may be 0.1.
-    expect(Math.abs(ends.low - low) / error).toBeLessThan(0.15)
-    expect(Math.abs(ends.high - high) / error).toBeLessThan(0.15)
+    // Without the chance of a seed. The means of a few different values have steps.
+    const max = new Set(values).size > 5 ? 0.06 : 0.25
+    expect(Math.abs(ends.low - low) / error).toBeLessThan(max)
+    expect(Math.abs(ends.high - high) / error).toBeLessThan(max)
   })
 
   it('resamples all measures together', () => {
