@@ -12,6 +12,7 @@ type Props = {
 
 const COLORS: Record<Verdict, string> = {
   ...{ SAME: 'var(--series-2)', CHANGED: 'var(--warning)', CORRECTED: 'var(--series-1)' },
+  EQUIVALENT: 'var(--series-4)',
   ...{ REGRESSED: 'var(--danger)', DIVERGED: 'var(--json-literal)', ERROR: 'var(--series-3)' },
 }
 

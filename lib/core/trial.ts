@@ -116,7 +116,7 @@ export type TrialSums = {
   runTimeMs: Compared
   steps: Compared
   /** By scorer. Absent without any. */
-  scores?: ScoreSums[]
+  scores?: ScoreSums[] | undefined
 }
 
 /** What the mean score of a trial has to be, and how much lower than that of its originals it may be. */
