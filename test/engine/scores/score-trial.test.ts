@@ -131,6 +131,12 @@ describe('a line of a trial with a scorer', () => {
         replay: null,
         batch: null,
       })
+    const { organizationId, agentId } = first as Execution
+    const query = { organizationId, tenantId: null, status: null, limit: 100, after: null }
+    for (const id of [agentId, null])
+      expect((await engine.executions.listSummaries({ ...query, agentId: id })).items).not.toContainEqual(
+        expect.objectContaining({ source: 'SCORE' }),
+      )
     // A line of its own: its cost, and that of two scores.
     expect(await spent()).toBeCloseTo(3 * CENT, 9)
     expect(totalsOf(line)).toMatchObject({ costUsd: 3 * CENT, verdicts: { EQUIVALENT: 1 } })
