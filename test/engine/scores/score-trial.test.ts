@@ -1,13 +1,15 @@
 import { describe, expect, inject, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { totalsOf } from '../../../lib/core/batch.ts'
-import { type Execution, isFinal } from '../../../lib/core/execution.ts'
+import { CANCELLED, type Execution, isFinal } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { childIdOf, executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
+import { emitCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { seededRandom } from '../../support/data/random.ts'
@@ -285,6 +287,64 @@ describe('a scorer that leaves no score', () => {
       ...{ agent: 'faithful', original: null, trial: null },
       error: { code: 'InputSchemaMismatch', message: expect.stringContaining('/output/answer') },
     })
+  })
+})
+
+describe('a line that is stopped while it is scored', () => {
+  /** A line whose scorer responds when it is told to. `scoring`: its model was asked. */
+  async function aWaitingLine() {
+    const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { original, version } = await anOriginal(ORIGINAL)
+    const { requests } = await aScorer(version, () => {
+      asked.resolve()
+      return { ...says({ score: 0.9 }), until: told.promise }
+    })
+    const { draft } = await aDraft(version, PARAPHRASE)
+    return { ...(await aLine(original, draft)), scoring: asked.promise, respond: told.resolve, requests }
+  }
+
+  it('ends when it is cancelled, and so does its scorer', async () => {
+    const { line, run, scoring, respond, children, stored } = await aWaitingLine()
+    const running = run()
+    await scoring
+    await endExecution(engine, { ...line, error: CANCELLED })
+    emitCompleted(line.id)
+    await running
+    respond()
+    expect(await stored()).toMatchObject({ status: 'ERROR', error: CANCELLED, judgement: null })
+    expect(await children()).toMatchObject([{ status: 'ERROR', error: CANCELLED }])
+  })
+
+  it('is continued by the next worker when its own shuts down, with the same run of its scorer', async () => {
+    const { line, run, scoring, respond, children, requests } = await aWaitingLine()
+    const stop = new AbortController()
+    const deadline = { drain: stop.signal, stop: stop.signal }
+    const running = processMessage(engine, line.id, { ...aMessage(), deadline })
+    await scoring
+    const [first] = await children()
+    stop.abort()
+    await running
+    respond()
+    expect(await run()).toMatchObject({
+      status: 'SUCCESS',
+      judgement: {
+        verdict: 'EQUIVALENT',
+        scores: [{ original: 0.9, trial: 0.9, originalScoreId: first?.id }],
+      },
+    })
+    expect(await children()).toHaveLength(2)
+    expect(requests).toHaveLength(3)
+  })
+
+  it('is deleted with its scores', async () => {
+    const { line, run, respond, children } = await aWaitingLine()
+    respond()
+    await run()
+    const scores = await children()
+    expect(scores).toHaveLength(2)
+    await engine.executions.delete({ ...line, now: Date.now() })
+    const statuses = scores.map((each) => engine.executions.getStatus(each))
+    expect(await Promise.all(statuses)).toEqual([null, null])
   })
 })
 
