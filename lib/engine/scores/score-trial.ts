@@ -6,7 +6,7 @@ import { hashJson } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { findExcess } from '../../core/payload-size.ts'
 import type { Recording } from '../../core/recording.ts'
-import { AgentArchived } from '../../core/resource-errors.ts'
+import { AgentArchived, ExecutionNotFound } from '../../core/resource-errors.ts'
 import { type Score, toScore } from '../../core/score.ts'
 import type { ScoredPair } from '../../core/score-pairs.ts'
 import type { RecordedStep } from '../../core/step.ts'
@@ -51,43 +51,35 @@ export async function scoreTrial(params: Params): Promise<Pick<Judgement, 'score
   const { system } = params.engine
   const startedAt = system.now()
   const scores: ScoredPair[] = []
-  let costUsd = 0
-  const add = (spent: number) => {
-    costUsd = roundDollars(costUsd + spent)
-  }
+  const costs: number[] = []
   for (const { agent } of params.execution.replay?.scorers ?? [])
-    scores.push(await scoreBoth(params, agent, add))
+    scores.push(await scoreBoth(params, agent, costs))
+  const costUsd = roundDollars(costs.reduce((sum, cost) => sum + cost, 0))
   return { scores, scoring: { costUsd, ms: Math.max(system.now() - startedAt, 0) } }
 }
 
 /** Without a score of the original, there is nothing to compare: the other one is not made. */
-async function scoreBoth(
-  params: Params,
-  agent: string,
-  addCost: (costUsd: number) => void,
-): Promise<ScoredPair> {
-  const none = { agent, original: null, trial: null }
+async function scoreBoth(params: Params, agent: string, costs: number[]): Promise<ScoredPair> {
+  const pair: ScoredPair = { agent, original: null, trial: null }
   try {
     const version = await resolveScorer(params, agent)
-    const [ofOriginal, ofTrial] = toInputs(params, version)
-    const original = await runScorer(params, version, ofOriginal, addCost)
-    const isSame = hashJson({ ...ofOriginal, version: null }) === hashJson({ ...ofTrial, version: null })
-    const isLast = isSame || original.score === null
-    const trial = isLast ? original : await runScorer(params, version, ofTrial, addCost)
-    const error = original.error ?? trial.error
-    return {
-      ...{ agent, original: original.score, trial: trial.score },
-      ...(original.executionId && { originalScoreId: original.executionId }),
-      ...(trial.executionId && original.score !== null && { trialScoreId: trial.executionId }),
-      ...(error && { error }),
-    }
+    const [ofOriginal, ofTrial] = sidesOf(params, version)
+    const original = await runScorer(params, version, ofOriginal, costs)
+    pair.original = original.score
+    if (original.executionId) pair.originalScoreId = original.executionId
+    if (original.error) return { ...pair, error: original.error }
+    const isSame = isEqualInput(ofOriginal.input, ofTrial.input)
+    const trial = isSame ? original : await runScorer(params, version, ofTrial, costs)
+    pair.trial = trial.score
+    if (trial.executionId) pair.trialScoreId = trial.executionId
+    return { ...pair, ...(trial.error && { error: trial.error }) }
   } catch (error) {
     if (params.signal.aborted || error instanceof Unavailable || error instanceof AttemptStopped) throw error
-    if (error instanceof ServiceError) return { ...none, error: { code: error.code, message: error.message } }
+    if (error instanceof ServiceError) return { ...pair, error: { code: error.code, message: error.message } }
     const { organizationId, id: executionId } = params.execution
     logger.error('line not scored', { organizationId, executionId, agent, cause: describeCause(error) })
     const { code, message } = unexpectedError(error)
-    return { ...none, error: { code, message } }
+    return { ...pair, error: { code, message } }
   }
 }
 
@@ -101,38 +93,40 @@ async function resolveScorer({ engine, execution }: Params, idOrSlug: string): P
   return version
 }
 
-/** What the scorer receives of the original and of the line. */
-function toInputs({ execution, version, output, steps, recording }: Params, scorer: Version) {
+/** An execution, and what the scorer receives of it. */
+type Side = { executionId: string; input: JsonObject }
+
+/** The original, and the line. */
+function sidesOf(params: Params, { inputSchema }: Version): [Side, Side] {
+  const { execution, version, output, steps, recording } = params
   const { original } = recording
-  const run = {
-    input: execution.input,
-    expected: original.feedback?.correctedOutput,
-    agent: version.slug,
-  }
-  const sides = [
-    { ...run, output: original.output ?? {}, steps: recording.steps, version: original.versionId },
-    { ...run, output, steps, version: version.id },
-  ] as const
-  return sides.map((side) => toScorerInput(scorer.inputSchema, side)) as [JsonObject, JsonObject]
+  const { input } = execution
+  const run = { input, expected: original.feedback?.correctedOutput, agent: version.slug }
+  const first = { output: original.output ?? {}, steps: recording.steps, version: original.versionId }
+  const second = { output, steps, version: version.id }
+  return [
+    { executionId: original.id, input: toScorerInput(inputSchema, { ...run, ...first }) },
+    { executionId: execution.id, input: toScorerInput(inputSchema, { ...run, ...second }) },
+  ]
 }
 
-/** @throws AttemptStopped, Unavailable */
+/** Whichever version said it. */
+const isEqualInput = (a: JsonObject, b: JsonObject): boolean =>
+  hashJson({ ...a, version: null }) === hashJson({ ...b, version: null })
+
+/** @throws ServiceError, AttemptStopped, Unavailable */
 async function runScorer(
   { engine, execution, attempt, signal, deadline }: Params,
   version: Version,
-  input: JsonObject,
-  addCost: (costUsd: number) => void,
+  { executionId, input }: Side,
+  costs: number[],
 ): Promise<Score> {
   if (deadline?.drain.aborted) throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
-  const { organizationId, id: executionId, batch, replay } = execution
-  const { slug: agent, id: versionId } = version
+  const { organizationId, batch, replay } = execution
   const excess = findExcess('The input of the scorer', JSON.stringify(input))
   const prepared = excess ? { problem: excess.message } : await prepareInput(version, input)
-  if ('problem' in prepared) {
-    const error = { code: 'InputSchemaMismatch', message: prepared.problem }
-    return { agent, executionId: null, versionId, score: null, reason: null, error }
-  }
-  const key = `${executionId}-score-${agent}-${hashJson(input)}`
+  if ('problem' in prepared) throw new ServiceError('InputSchemaMismatch', prepared.problem)
+  const key = `${execution.id}-score-${version.slug}-${hashJson(input)}`
   const id = childId(execution, key)
   const maxCostUsd = replay?.maxTrialCostUsd ?? 0
   const child = {
@@ -149,9 +143,7 @@ async function runScorer(
     const stopped = await endExecution(engine, { organizationId, id, error: WAITS })
     return stopped ?? (await engine.executions.get({ organizationId, id }))
   })
-  if (!ended) return { agent, executionId: null, versionId, score: null, reason: null, error: DELETED }
-  addCost(usageOfTree(ended)?.costUsd ?? 0)
-  return toScore(agent, ended)
+  if (!ended) throw new ExecutionNotFound()
+  costs.push(usageOfTree(ended)?.costUsd ?? 0)
+  return toScore(version.slug, ended)
 }
-
-const DELETED = { code: 'ExecutionNotFound', message: 'The run of the scorer was deleted.' }

@@ -129,10 +129,12 @@ describe('a line of a trial with a scorer', () => {
         status: 'SUCCESS',
         source: 'SCORE',
         parentExecutionId: line.id,
-        scored: { executionId: line.id },
         replay: null,
         batch: null,
       })
+    expect(new Set([first, second].map((child) => child?.scored?.executionId))).toEqual(
+      new Set([original.id, line.id]),
+    )
     const { organizationId, agentId } = first as Execution
     const query = { organizationId, tenantId: null, status: null, limit: 100, after: null }
     for (const id of [agentId, null])
