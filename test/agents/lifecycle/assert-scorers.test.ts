@@ -70,7 +70,7 @@ describe('assertScorers', () => {
     await publish(organizationId, 'b', { scorers: [{ agent: 'c' }, { agent: 'gone' }] })
     await publish(organizationId, 'c', { scorers: [{ agent: 'answer' }, { agent: 'b' }] })
     expect(await problemsOf(organizationId, 'b')).toEqual([
-      'agent.md: scorers.0.agent: names "b", whose scorers lead back here: answer → b → c → answer.',
+      'agent.md: scorers.0.agent: names "b", whose scorers lead back to "answer".',
     ])
     await publish(organizationId, 'd', { scorers: [{ agent: 'e' }] })
     await publish(organizationId, 'e', { scorers: [{ agent: 'd' }] })

@@ -268,7 +268,10 @@ describe('a scorer that leaves no score', () => {
     await engine.agents.setArchived({ organizationId, id, archivedAt: new Date().toISOString() })
     const { draft } = await aDraft(version, PARAPHRASE)
     const { judgement } = await (await aLine(original, draft)).run()
-    expect(judgement).toMatchObject({ verdict: 'CHANGED', scores: [{ error: { code: 'AgentArchived' } }] })
+    expect(judgement).toMatchObject({
+      verdict: 'CHANGED',
+      scores: [{ error: { code: 'AgentNotRun', message: 'The agent faithful is archived.' } }],
+    })
   })
 
   it('never ends: it has its own time, whatever that of the line is', async () => {
@@ -287,7 +290,7 @@ describe('a scorer that leaves no score', () => {
     })
     expect(pair).toEqual({
       ...{ agent: 'faithful', original: null, trial: null },
-      error: { code: 'InputSchemaMismatch', message: expect.stringContaining('/output/answer') },
+      error: { code: 'AgentNotRun', message: expect.stringContaining('/output/answer') },
     })
   })
 })
