@@ -3,6 +3,7 @@ import type { Version } from '../../../lib/core/agent.ts'
 import { totalsOf } from '../../../lib/core/batch.ts'
 import { CANCELLED, type Execution, isFinal } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { childIdOf, executionKey } from '../../../lib/dynamodb/table/keys.ts'
@@ -377,7 +378,9 @@ describe('a worker that dies while it scores', () => {
           before: async () => undefined,
           faults: fault ? [fault] : [],
         })
-        const on = { ...engine, ...openStores(worker.tableOf(table)) }
+        // A child whose release was refused is waited for until its lease expires.
+        const times = { ...leaseTimes(3_000), retryDelayMs: 1 }
+        const on = { ...engine, ...openStores(worker.tableOf(table)), times }
         await processMessage(on, line.line.id, aMessage(attempts)).catch(() => undefined)
         const found = await line.stored()
         if (isFinal(found)) break
