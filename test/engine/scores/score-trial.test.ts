@@ -298,14 +298,15 @@ describe('a scorer that leaves no score', () => {
 
 describe('a line that is stopped while it is scored', () => {
   /** A line whose scorer responds when it is told to. `scoring`: its model was asked. */
-  async function aWaitingLine() {
+  async function aWaitingLine(timeoutSeconds: number | null = null) {
     const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { original, version } = await anOriginal(ORIGINAL)
     const { requests } = await aScorer(version, () => {
       asked.resolve()
       return { ...says({ score: 0.9 }), until: told.promise }
     })
-    const { draft } = await aDraft(version, PARAPHRASE)
+    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds }
+    const { draft } = await aDraft(version, PARAPHRASE, { execution })
     return { ...(await aLine(original, draft)), scoring: asked.promise, respond: told.resolve, requests }
   }
 
@@ -322,16 +323,20 @@ describe('a line that is stopped while it is scored', () => {
   })
 
   it('is continued by the next worker when its own shuts down, with the same run of its scorer', async () => {
-    const { line, run, scoring, respond, children, requests } = await aWaitingLine()
+    const { line, run, scoring, respond, children, requests } = await aWaitingLine(10)
+    let passedMs = 0
+    const on = { ...engine, system: { ...system, now: () => Date.now() + passedMs } }
     const stop = new AbortController()
     const deadline = { drain: stop.signal, stop: stop.signal }
-    const running = processMessage(engine, line.id, { ...aMessage(), deadline })
+    const running = processMessage(on, line.id, { ...aMessage(), deadline })
     await scoring
     const [first] = await children()
+    // The time limit of the line is not that of its scorers.
+    passedMs = 20_000
     stop.abort()
     await running
     respond()
-    expect(await run()).toMatchObject({
+    expect(await run(on)).toMatchObject({
       status: 'SUCCESS',
       judgement: {
         verdict: 'EQUIVALENT',
