@@ -23,6 +23,7 @@ import { toolsSchema } from '../../tools/document/tools-schema.ts'
 import { keysSchema } from './keys-schema.ts'
 import { remoteSchema } from './remote-schema.ts'
 import { schedulesSchema } from './schedules-schema.ts'
+import { scorersSchema } from './scorers-schema.ts'
 
 /** Credentials of the service's own role and account are never passed to an agent. */
 const ENV_NAME = /^(?!AWS_|LAMBDA_|_)[A-Za-z][A-Za-z0-9_]{0,63}$/
@@ -116,6 +117,14 @@ const modelSchema = z
 
 const count = () => z.int().min(0).max(MAX_BATCH_LINES).optional()
 
+/** What the mean score of a trial has to meet. */
+export const scoreGateSchema = z
+  .strictObject({
+    min: z.number().min(0).max(1).optional(),
+    maxDrop: z.number().min(0).max(1).optional(),
+  })
+  .refine((gate) => Object.keys(gate).length > 0, 'must have min or maxDrop, such as { maxDrop: 0.02 }')
+
 /** What a trial has to meet before the version that follows becomes current. */
 export const promotionSchema = z.strictObject({
   require: z.literal('trial').optional(),
@@ -123,6 +132,7 @@ export const promotionSchema = z.strictObject({
   maxChanged: count(),
   maxError: count(),
   maxCostIncrease: z.number().min(0).max(1_000).optional(),
+  scores: z.record(z.string(), scoreGateSchema).optional(),
   minRuns: z.int().min(1).max(MAX_TRIAL_RUNS).optional(),
 })
 
@@ -172,6 +182,7 @@ export const documentSchema = z.strictObject({
   // No defaults: the hash of a document without them stays what it is.
   schedules: schedulesSchema.optional(),
   keys: keysSchema.optional(),
+  scorers: scorersSchema.optional(),
 })
 
 /** The contents of an `agent.md`: the front matter with its defaults, and the instructions. */

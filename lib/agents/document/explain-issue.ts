@@ -11,11 +11,13 @@ import {
   learningSchema,
   modelObjectSchema,
   promotionSchema,
+  scoreGateSchema,
   settingsSchema,
 } from './document.ts'
 import { keySchema } from './keys-schema.ts'
 import { getKnownRemoteFields } from './remote-schema.ts'
 import { namedScheduleSchema, scheduleOptionsSchema, scheduleSchema } from './schedules-schema.ts'
+import { scorerSchema } from './scorers-schema.ts'
 
 const FIELD_KEYS = [
   ...'type description required enum items properties default mediaTypes maxBytes'.split(' '),
@@ -94,10 +96,12 @@ function getKnownFields(path: PropertyKey[]): string[] {
   if (path[0] === 'learning') return Object.keys(learningSchema.shape)
   if (path[0] === 'schedules') return getKnownScheduleFields(path.slice(1))
   if (path[0] === 'keys') return Object.keys(keySchema.shape)
+  if (path[0] === 'scorers') return Object.keys(scorerSchema.shape)
   if (path[0] === 'remote') return getKnownRemoteFields(path.slice(1))
   if (path[0] === 'model') return Object.keys(modelObjectSchema.shape)
   if (path[0] !== 'execution') return FIELD_KEYS
-  return Object.keys((path[1] === 'promotion' ? promotionSchema : settingsSchema).shape)
+  if (path[1] !== 'promotion') return Object.keys(settingsSchema.shape)
+  return Object.keys((path[2] === 'scores' ? scoreGateSchema : promotionSchema).shape)
 }
 
 /** @param path from the map or the list of schedules on */

@@ -9,7 +9,7 @@ import type { AgentDocument } from './document.ts'
 const CONTENT = [
   ...(['slug', 'title', 'description', 'inputSchema', 'outputSchema', 'model', 'fallbacks'] as const),
   ...(['modelSettings', 'tools', 'requireTools', 'context', 'code', 'remote', 'env'] as const),
-  ...(['instructions', 'execution', 'useDynamicLearning', 'learning', 'schedules', 'keys'] as const),
+  ...(['instructions', 'execution', 'useDynamicLearning', 'learning', 'schedules', 'keys', 'scorers'] as const),
 ]
 type Content = Pick<Version, (typeof CONTENT)[number]>
 
@@ -25,6 +25,7 @@ export const toContent = (document: AgentDocument): Content => ({
   ...(document.context && { context: document.context }),
   ...(document.schedules?.length && { schedules: document.schedules }),
   ...(document.keys?.length && { keys: document.keys }),
+  ...(document.scorers && { scorers: document.scorers }),
   tools: document.tools as unknown as Json[],
   code: document.code,
   ...(document.remote && { remote: document.remote }),
@@ -71,7 +72,7 @@ export function toFrontMatter(version: Version): JsonObject | null {
     ...{ requireTools: version.requireTools, context: version.context },
     ...{ code: code || undefined, remote: version.remote, env: env.length > 0 ? env : undefined, execution },
     ...{ useDynamicLearning: version.useDynamicLearning, learning: version.learning },
-    schedules: version.schedules,
+    ...{ schedules: version.schedules, scorers: version.scorers },
     keys: keys && Object.fromEntries(keys.map(({ name, from, pointer }) => [name, { [from]: pointer }])),
   }
   // The hash tells whether the document has its slug, or is named by its folder.

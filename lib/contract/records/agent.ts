@@ -111,6 +111,17 @@ const versionFields = /* @__PURE__ */ schema(() =>
     remote: remoteRecord
       .optional()
       .describe('Where a remote agent runs, as the document declares it. Absent for every other agent.'),
+    scorers: z
+      .array(
+        z.object({
+          agent: z.string(),
+          min: z.number().optional(),
+          sample: z.number().optional(),
+          tolerance: z.number().optional(),
+        }),
+      )
+      .optional()
+      .describe('The agents that score its outputs, as the document declares them. Absent without any.'),
     toolNames: z.array(z.string()).describe('The names of the tools that the document declares.'),
     execution: z.object({
       useCache: z.boolean(),
@@ -144,6 +155,10 @@ const versionFields = /* @__PURE__ */ schema(() =>
           maxChanged: z.int().optional(),
           maxError: z.int().optional(),
           maxCostIncrease: z.number().optional(),
+          scores: z
+            .record(z.string(), z.object({ min: z.number().optional(), maxDrop: z.number().optional() }))
+            .optional()
+            .describe('By the slug of the scorer.'),
           minRuns: z.int().optional(),
         })
         .optional()
@@ -290,6 +305,7 @@ export function toVersionRecord(
       unrated: version.learning?.unrated ?? false,
     },
     ...(version.remote && { remote: version.remote }),
+    ...(version.scorers && { scorers: version.scorers }),
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
     execution: {
       ...version.execution,

@@ -8,8 +8,10 @@ import {
   type LeasedExecution,
   newExecution,
 } from '../../core/execution.ts'
+import { cacheKeyOf } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
+import type { ScoredRun } from '../../core/score.ts'
 import { readKeys } from '../../core/search-keys.ts'
 import type { Suspension } from '../../core/wait.ts'
 import { ToolError } from '../../tools/tool.ts'
@@ -32,13 +34,17 @@ export type RunAttempt = (
 >
 
 /** Its id derives from the call's key, so that a resumed parent finds it again. */
-type Child = {
+export type Child = {
   id: string
   version: Version
   selectedBy: Execution['selectedBy']
   callers: string[]
   input: JsonObject
   share: Budget | null
+  /** What it scores. Then it takes the result of an equal run, and learns only if its own version says so. */
+  scored?: ScoredRun | undefined
+  /** Until its deadline, from its creation on. Absent: until that of the parent. */
+  deadlineMs?: number | undefined
   traceparent: string
   signal: AbortSignal
   /** When the parent or its worker has to stop, in milliseconds since the epoch. */
@@ -50,27 +56,30 @@ type Child = {
  * @throws CallWaits if it is suspended, Unavailable, or the signal's reason when it aborts
  */
 export async function runChild(engine: Engine, parent: Execution, attempt: RunAttempt, child: Child) {
-  const { id, version, selectedBy, callers, input, traceparent, signal, share } = child
+  const { id, version, selectedBy, callers, input, traceparent, signal, share, scored } = child
+  const { deadlineMs = Number.POSITIVE_INFINITY } = child
   const now = engine.system.now()
+  const options = {
+    maxAgentSteps: stepLimitsOf(version.execution).default,
+    model: null,
+    useDynamicLearning: version.useDynamicLearning ?? (!scored && parent.options.useDynamicLearning),
+    ...toOptions(toBudget(version.execution, share ?? {})),
+  }
+  const run = { agentId: version.agentId, versionId: version.id, tenantId: parent.tenantId, input }
+  const key = scored ? cacheKeyOf({ ...run, ...options }) : null
   const execution = newExecution({
+    ...run,
     id,
     organizationId: parent.organizationId,
-    agentId: version.agentId,
-    versionId: version.id,
     selectedBy,
-    tenantId: parent.tenantId,
     tokenId: parent.tokenId,
-    input,
     keys: readKeys(version.keys, 'input', input),
     traceparent,
-    options: {
-      maxAgentSteps: stepLimitsOf(version.execution).default,
-      model: null,
-      useDynamicLearning: version.useDynamicLearning ?? parent.options.useDynamicLearning,
-      ...toOptions(toBudget(version.execution, share ?? {})),
-    },
+    options,
+    cache: key === null ? null : { key, ttlSeconds: version.execution.cacheTtlSeconds },
+    scored: scored ?? (parent.scored && { ...parent.scored, isCallee: true }),
     now,
-    deadlineMs: Math.max(parent.deadlineAt - now, 0),
+    deadlineMs: Math.max(Math.min(parent.deadlineAt - now, deadlineMs), 0),
     graceMs: timesOf(engine).graceMs,
     lease: newLease(engine),
     parent: { executionId: parent.id, callers },
