@@ -130,7 +130,7 @@ export type Selectable = {
   source: Execution['source'] | null
 }
 
-/** What selects the events of a webhook. Sources select among executions alone. */
+/** What selects the events of a webhook. Sources select among executions alone, and not among scores. */
 export function selects(
   { enabled, types, agentIds, tenantIds, sources }: Webhook,
   { agentId, tenantId, source }: Selectable,
@@ -141,6 +141,6 @@ export function selects(
     types.some((each) => each === type) &&
     (agentIds === null || (agentId !== null && agentIds.includes(agentId))) &&
     (tenantIds === null || (tenantId !== null && tenantIds.includes(tenantId))) &&
-    (sources === null || source === null || sources.includes(source))
+    (sources === null || source === null || source === 'SCORE' || sources.includes(source))
   )
 }

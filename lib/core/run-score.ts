@@ -2,7 +2,7 @@ import type { Execution, ExecutionSummary } from './execution.ts'
 import { derivedId, timeOfId } from './ids.ts'
 import type { JsonObject } from './json/json.ts'
 import { isInShare } from './rollout.ts'
-import { readScore, type Score, type Scorer } from './score.ts'
+import { type ProductionRun, readScore, type Score, type Scorer } from './score.ts'
 import type { ScoredEntry } from './usage.ts'
 
 /**
@@ -10,9 +10,6 @@ import type { ScoredEntry } from './usage.ts'
  * scores need attention. `result`: absent until it has said something, or why it cannot.
  */
 export type RunScore = { agent: string; min?: number | undefined; result?: Omit<Score, 'agent'> }
-
-/** What the run of a scorer knows of the production run that it scores. */
-export type ProductionRun = Pick<Execution, 'agentId' | 'versionId'> & Pick<RunScore, 'min'> & { scorer: string }
 
 /** Scores below the minimum of their scorer, and what destinations are told of them. */
 export type LowScore = Omit<ProductionRun, 'min'> &
@@ -29,11 +26,10 @@ export const chooseScorers = (scorers: Scorer[] = [], executionId: string): RunS
 export const scoreExecutionId = (executionId: string, scorer: string): string =>
   derivedId(timeOfId(executionId), `score/${executionId}/${scorer}`)
 
+type MaybeScored = { source?: Execution['source'] | null | undefined; scored?: Execution['scored'] | undefined }
+
 /** The production run that an execution scores; undefined for any other, also for agents that a scorer calls. */
-export const scoredBy = ({
-  source,
-  scored,
-}: Partial<Pick<Execution, 'source' | 'scored'>>): ProductionRun | undefined =>
+export const scoredBy = ({ source, scored }: MaybeScored): ProductionRun | undefined =>
   source === 'SCORE' ? scored?.production : undefined
 
 const isBelow = (score: number | null, min: number | undefined): boolean =>
@@ -42,10 +38,7 @@ const isBelow = (score: number | null, min: number | undefined): boolean =>
 export const isLow = ({ min, result }: RunScore): boolean => isBelow(result?.score ?? null, min)
 
 /** What is counted of the run of a scorer. `output`: null if it has failed. */
-export function toScoredEntry(
-  execution: Partial<Pick<Execution, 'source' | 'scored'>>,
-  output: JsonObject | null,
-): ScoredEntry | undefined {
+export function toScoredEntry(execution: MaybeScored, output: JsonObject | null): ScoredEntry | undefined {
   const run = scoredBy(execution)
   if (!run) return undefined
   const { min, ...key } = run

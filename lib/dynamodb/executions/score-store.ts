@@ -3,9 +3,10 @@ import { Unavailable } from '../../core/errors.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import { isLow, type RunScore } from '../../core/run-score.ts'
 import { executionKey } from '../table/keys.ts'
+import type { StoredPayload } from '../table/payload.ts'
 import type { Item, Table } from '../table/table.ts'
+import { isAtRevision } from './cleanup.ts'
 import { type ExecutionItem, readRecord, statusKey } from './execution-item.ts'
-import { isAtRevision } from './learning-store.ts'
 
 /** Scorers and people who write to a run at the same time: each loses to another one at most so often. */
 const MAX_TRIES = 50
@@ -20,7 +21,7 @@ export function scoreStore(table: Table): Pick<ExecutionStore, 'setScore'> {
         const scores = (before.scores ?? []).map((each) => (isNews(each, score) ? score : each))
         if (isDeepStrictEqual(scores, before.scores)) return
         const { revision = 0 } = before
-        const { set, remove } = scoreKeys({ ...before, scores })
+        const { set, remove } = scoreKeys({ ...before, scores }, before.review)
         const change = { set: { ...set, scores, revision: revision + 1 }, remove }
         if (await table.update(executionKey(id), { ...change, condition: isAtRevision(revision) })) return
       }
@@ -34,8 +35,11 @@ const isNews = (known: RunScore, { agent, result }: RunScore): boolean =>
   known.agent === agent && (known.result === undefined || result?.executionId !== null)
 
 /** By which lists find a run with scores: those that wait for a review, and those that scorers agree on with people. */
-export function scoreKeys(item: ExecutionItem): { set: Item; remove: string[] } {
-  const { scores = [], feedback, feedbackIsNoReview, review } = item
+export function scoreKeys(
+  item: Pick<ExecutionItem, 'id' | 'organizationId' | 'scores' | 'feedback' | 'feedbackIsNoReview'>,
+  review: StoredPayload | undefined,
+): { set: Item; remove: string[] } {
+  const { scores = [], feedback, feedbackIsNoReview } = item
   if (!scores.some(({ result }) => result)) return { set: {}, remove: [] }
   const isReviewed = review !== undefined || (feedback !== undefined && !feedbackIsNoReview)
   const hasScore = scores.some(({ result }) => typeof result?.score === 'number')

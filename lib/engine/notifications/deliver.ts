@@ -151,7 +151,7 @@ async function attemptDelivery(
       : await breaker.run(receiverOf(destination, event), { isForced: isLast || isRequested }, () =>
           execution && destination.id === TRACES
             ? engine.sendTrace(execution)
-            : execution && destination.id === SCORES
+            : execution && destination.id === SCORES && engine.score
               ? engine.score(execution)
               : engine.send(destination, event, data),
         )

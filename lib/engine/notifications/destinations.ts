@@ -92,7 +92,6 @@ export const addressedOfRollout = ({
 export const addressedOfScore = (scorerRun: Addressed, { agentId }: LowScore): Addressed => ({
   ...scorerRun,
   agentId,
-  source: null,
 })
 
 /** @throws Unavailable if the webhooks of an organization cannot be read */

@@ -42,8 +42,12 @@ export type DeliveryEngine = {
   send(destination: Destination, event: SentEvent, data: string): Promise<DeliveryResult>
   /** Sends the trace of an execution. @throws Unavailable */
   sendTrace: SendTrace
-  /** Starts the scorers of an execution, or takes the end of one to what it scores. @throws Unavailable */
-  score(execution: Execution | ExecutionSummary): Promise<DeliveryResult>
+  /**
+   * Starts the scorers of an execution, or takes the end of one to what it scores. Whoever only repeats deliveries to
+   * webhooks has none.
+   * @throws Unavailable
+   */
+  score?: (execution: Execution | ExecutionSummary) => Promise<DeliveryResult>
   /** The record that clients see. */
   toRecord(execution: Execution): object
   /** The same without payloads, for an execution whose record is too large. */

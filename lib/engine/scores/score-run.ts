@@ -1,4 +1,5 @@
 import { refusalOf, resolveVersion, resolveVersionOf } from '../../agents/resolve-version.ts'
+import type { Version } from '../../core/agent.ts'
 import { ServiceError, Unavailable } from '../../core/errors.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { TooManyRequests } from '../../core/limit-errors.ts'
@@ -9,7 +10,7 @@ import { type Admit, admission } from '../../limits/admission.ts'
 import { describeCause, logger } from '../../logger.ts'
 import { countLowScore } from '../../metrics.ts'
 import { unexpectedError } from '../checkpoints/stop-reason.ts'
-import type { Engine } from '../engine.ts'
+import { type Engine, readTimes } from '../engine.ts'
 import { enqueue, record } from '../submit/accept.ts'
 import { buildRunRequest } from '../submit/run-request.ts'
 import { toScorerInput } from './scorer-input.ts'
@@ -18,6 +19,7 @@ export type ScoreEngine = Engine & { admit: Admit }
 
 /** With the limit of the environment. */
 export const openScoreEngine = (parts: Omit<ScoreEngine, 'admit'>): ScoreEngine => ({
+  times: readTimes(),
   ...parts,
   admit: admission(parts, readSetting('maxOpenExecutions')),
 })
@@ -65,16 +67,16 @@ async function startScorer(engine: ScoreEngine, original: Execution, chosen: Run
   try {
     const run = { tenantId, executionId }
     const reference = { store: engine.agents, organizationId, idOrSlug: agent, versionId: undefined, run }
-    const [resolved, input] = [await resolveVersion(reference), await toScorable(engine, original)]
+    const resolved = await resolveVersion(reference)
     const refusal = refusalOf(resolved)
     if (refusal) throw refusal
     const { version, selectedBy } = resolved
-    const body = toScorerInput(version.inputSchema, input)
+    const body = await toBody(engine, original, version)
     const request = await buildRunRequest(version, body, { tenantId: tenantId ?? undefined })
     const production = { agentId, versionId, scorer: agent, min }
-    const scores = { source: 'SCORE' as const, scored: { executionId: id, production }, tokenId, selectedBy }
+    const origin = { scored: { executionId: id, production }, tokenId, selectedBy }
     const ids = { executionId, idempotencyId: null, isBound: true }
-    const recorded = await record(engine, { ...request, ...scores }, ids, null)
+    const recorded = await record(engine, { ...request, ...origin }, ids, null)
     if (recorded?.isNew) await enqueue(engine, recorded.execution)
   } catch (error) {
     if (error instanceof Unavailable || error instanceof TooManyRequests) throw error
@@ -86,9 +88,12 @@ async function startScorer(engine: ScoreEngine, original: Execution, chosen: Run
   }
 }
 
-async function toScorable({ agents, steps }: ScoreEngine, original: Execution) {
+/** Steps are read only for a scorer that asks for them. */
+async function toBody({ agents, steps }: ScoreEngine, original: Execution, { inputSchema }: Version) {
   const { id, agentId, versionId, input, output } = original
-  const recorded = await steps.read({ executionId: id })
-  const slug = (await resolveVersionOf(agents, original))?.slug ?? agentId
-  return { input, output: output ?? {}, steps: recorded, agent: slug, version: versionId }
+  const agent = (await resolveVersionOf(agents, original))?.slug ?? agentId
+  const run = { input, output: output ?? {}, steps: [], agent, version: versionId }
+  const body = toScorerInput(inputSchema, run)
+  if (!('steps' in body)) return body
+  return toScorerInput(inputSchema, { ...run, steps: await steps.read({ executionId: id }) })
 }
