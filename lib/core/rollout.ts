@@ -87,10 +87,7 @@ export const isInShare = (name: string, percent: number): boolean =>
   createHash('sha256').update(name).digest().readUInt32BE(0) % BUCKETS < percent * (BUCKETS / 100)
 
 /** Why the rules end a rollout, as a sentence; null if they do not. */
-export function findBreach(
-  rules: AbortRules,
-  comparison: RolloutComparison,
-): string | null {
+export function findBreach(rules: AbortRules, comparison: RolloutComparison): string | null {
   return comparison.rollout.runs < rules.minRuns
     ? null
     : (findFailures(rules, comparison) ?? findCost(rules, comparison) ?? findScoreDrop(rules, comparison))

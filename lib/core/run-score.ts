@@ -2,14 +2,8 @@ import type { Execution, ExecutionSummary } from './execution.ts'
 import { derivedId, timeOfId } from './ids.ts'
 import type { JsonObject } from './json/json.ts'
 import { isInShare } from './rollout.ts'
-import { type ProductionRun, readScore, type Score, type Scorer } from './score.ts'
+import { type ProductionRun, type RunScore, readScore, type Score, type Scorer } from './score.ts'
 import type { ScoredEntry } from './usage.ts'
-
-/**
- * A scorer that scores a production run: it was chosen when the run was accepted. `agent`: its slug. `min`: lower
- * scores need attention. `result`: absent until it has said something, or why it cannot.
- */
-export type RunScore = { agent: string; min?: number | undefined; result?: Omit<Score, 'agent'> }
 
 /** Scores below the minimum of their scorer, and what destinations are told of them. */
 export type LowScore = Omit<ProductionRun, 'min'> &
@@ -26,7 +20,10 @@ export const chooseScorers = (scorers: Scorer[] = [], executionId: string): RunS
 export const scoreExecutionId = (executionId: string, scorer: string): string =>
   derivedId(timeOfId(executionId), `score/${executionId}/${scorer}`)
 
-type MaybeScored = { source?: Execution['source'] | null | undefined; scored?: Execution['scored'] | undefined }
+type MaybeScored = {
+  source?: Execution['source'] | null | undefined
+  scored?: Execution['scored'] | undefined
+}
 
 /** The production run that an execution scores; undefined for any other, also for agents that a scorer calls. */
 export const scoredBy = ({ source, scored }: MaybeScored): ProductionRun | undefined =>
@@ -47,7 +44,9 @@ export function toScoredEntry(execution: MaybeScored, output: JsonObject | null)
 }
 
 /** What the final run of a scorer says. */
-export function toRunScore(execution: ExecutionSummary & Partial<Pick<Execution, 'output'>>): RunScore | null {
+export function toRunScore(
+  execution: ExecutionSummary & Partial<Pick<Execution, 'output'>>,
+): RunScore | null {
   const run = scoredBy(execution)
   if (!run) return null
   const { id, versionId, error, output } = execution
@@ -63,5 +62,13 @@ export function findLowScore(execution: Parameters<typeof toRunScore>[0]): LowSc
   const { id, tenantId, scored } = execution
   const { score, reason } = said.result
   const { min = 0, ...key } = run
-  return { ...key, tenantId, executionId: scored?.executionId ?? '', score, reason, min, scoreExecutionId: id }
+  return {
+    ...key,
+    tenantId,
+    executionId: scored?.executionId ?? '',
+    score,
+    reason,
+    min,
+    scoreExecutionId: id,
+  }
 }

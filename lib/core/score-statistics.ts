@@ -1,4 +1,30 @@
-import { SCORE_UNIT, type ScoreSums } from './usage.ts'
+/**
+ * Sums of the scores of runs, in millionths: they are exact. `squares`: of the scores. `low`: below the minimum of the
+ * scorer. `failed`: runs of the scorer without a score, which `runs` does not count.
+ */
+export type ScoreSums = { runs: number; sum: number; squares: number; low: number; failed: number }
+export const NO_SCORES: ScoreSums = { runs: 0, sum: 0, squares: 0, low: 0, failed: 0 }
+const SCORE_UNIT = 1e6
+
+/** The sums of one score; null: the scorer has failed. */
+export const toScoreSums = (score: number | null, isLow: boolean): ScoreSums =>
+  score === null
+    ? { ...NO_SCORES, failed: 1 }
+    : {
+        runs: 1,
+        sum: Math.round(score * SCORE_UNIT),
+        squares: Math.round(score ** 2 * SCORE_UNIT),
+        low: isLow ? 1 : 0,
+        failed: 0,
+      }
+
+export const addScores = (a: ScoreSums, b: ScoreSums): ScoreSums => ({
+  runs: a.runs + b.runs,
+  sum: a.sum + b.sum,
+  squares: a.squares + b.squares,
+  low: a.low + b.low,
+  failed: a.failed + b.failed,
+})
 
 /** Scores of runs: how many, their mean, and their standard deviation; null below two. */
 export type ScoreFigures = { runs: number; mean: number | null; deviation: number | null }
@@ -51,7 +77,12 @@ function studentQuantile(freedom: number): number {
 }
 
 /** How often a scorer and people have said the same. `high`: the score is at least the minimum of the scorer. */
-export type AgreementTable = { highLiked: number; highDisliked: number; lowLiked: number; lowDisliked: number }
+export type AgreementTable = {
+  highLiked: number
+  highDisliked: number
+  lowLiked: number
+  lowDisliked: number
+}
 
 /**
  * Cohen's kappa: 1 if they always agree, 0 if as often as by chance. Null if chance alone makes them agree always: all
@@ -61,6 +92,7 @@ export function kappaOf({ highLiked, highDisliked, lowLiked, lowDisliked }: Agre
   const runs = highLiked + highDisliked + lowLiked + lowDisliked
   const agreed = (highLiked + lowDisliked) * runs
   const byChance =
-    (highLiked + highDisliked) * (highLiked + lowLiked) + (lowLiked + lowDisliked) * (highDisliked + lowDisliked)
+    (highLiked + highDisliked) * (highLiked + lowLiked) +
+    (lowLiked + lowDisliked) * (highDisliked + lowDisliked)
   return byChance === runs ** 2 ? null : rounded((agreed - byChance) / (runs ** 2 - byChance))
 }

@@ -45,6 +45,12 @@ export type Score = {
   error: { code: string; message: string } | null
 }
 
+/**
+ * A scorer that scores a production run: it was chosen when the run was accepted. `agent`: its slug. `min`: lower
+ * scores need attention. `result`: absent until it has said something, or why it cannot.
+ */
+export type RunScore = { agent: string; min?: number | undefined; result?: Omit<Score, 'agent'> }
+
 const MAX_REASON_CHARACTERS = 500
 
 /** Reads what the output of a scorer says. */

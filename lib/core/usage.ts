@@ -1,4 +1,5 @@
 import { CANCELLED, type Execution, totalUsage, type Usage } from './execution.ts'
+import { addScores, NO_SCORES, type ScoreSums, toScoreSums } from './score-statistics.ts'
 
 /** What usage can be grouped by. */
 export const USAGE_DIMENSIONS = ['tenant', 'agent', 'version', 'model', 'token'] as const
@@ -14,7 +15,10 @@ export const DIMENSION_FIELDS = {
 } as const satisfies Record<UsageDimension, keyof UsageKey>
 
 /** What rows with scores have beside them. */
-const ROW_FIELDS = { ...DIMENSION_FIELDS, scorer: 'scorer' } as const satisfies Record<string, keyof UsageKey>
+export const ROW_FIELDS = { ...DIMENSION_FIELDS, scorer: 'scorer' } as const satisfies Record<
+  string,
+  keyof UsageKey
+>
 export type RowDimension = keyof typeof ROW_FIELDS
 const ROW_DIMENSIONS = Object.keys(ROW_FIELDS) as RowDimension[]
 
@@ -52,15 +56,13 @@ export type UsageEntry = Omit<UsageKey, 'scorer'> & {
 }
 
 /** What a scorer says about a run of a version. `score`: null without one. */
-export type ScoredEntry = { agentId: string; versionId: string; scorer: string; score: number | null; isLow: boolean }
-
-/**
- * Sums of the scores of runs, in millionths: they are exact. `squares`: of the scores. `low`: below the minimum of the
- * scorer. `failed`: runs of the scorer without a score, which `runs` does not count.
- */
-export type ScoreSums = { runs: number; sum: number; squares: number; low: number; failed: number }
-export const NO_SCORES: ScoreSums = { runs: 0, sum: 0, squares: 0, low: 0, failed: 0 }
-export const SCORE_UNIT = 1e6
+export type ScoredEntry = {
+  agentId: string
+  versionId: string
+  scorer: string
+  score: number | null
+  isLow: boolean
+}
 
 /** Costs are integers, in billionths of a dollar: sums of them are exact. */
 export type UsageTotals = {
@@ -163,14 +165,11 @@ export const toUsageRows = (entry: UsageEntry): UsageRow[] => [
   ...(entry.scored ? [toScoreRow(entry, entry.scored)] : []),
 ]
 
-function toScoreRow({ tenantId }: UsageEntry, { score, isLow, ...key }: ScoredEntry): UsageRow {
-  const toUnits = (value: number) => Math.round(value * SCORE_UNIT)
-  const scores =
-    score === null
-      ? { ...NO_SCORES, failed: 1 }
-      : { runs: 1, sum: toUnits(score), squares: toUnits(score ** 2), low: isLow ? 1 : 0, failed: 0 }
-  return { ...NO_TOTALS, tenantId, ...key, model: null, tokenId: null, scores }
-}
+const toScoreRow = ({ tenantId }: UsageEntry, { score, isLow, ...key }: ScoredEntry): UsageRow => ({
+  ...NO_TOTALS,
+  ...{ tenantId, ...key, model: null, tokenId: null },
+  scores: toScoreSums(score, isLow),
+})
 
 function toUsageRow(entry: UsageEntry): UsageRow {
   const { tenantId, agentId, versionId, model, tokenId, errorCode, cached, isTrial, usage, childUsage } =
@@ -230,14 +229,6 @@ const COUNTS = Object.keys(NO_TOTALS).filter((name) => name !== 'errors' && name
   keyof UsageTotals,
   'errors' | 'scores'
 >[]
-
-export const addScores = (a: ScoreSums, b: ScoreSums): ScoreSums => ({
-  runs: a.runs + b.runs,
-  sum: a.sum + b.sum,
-  squares: a.squares + b.squares,
-  low: a.low + b.low,
-  failed: a.failed + b.failed,
-})
 
 function addTotals(sum: UsageTotals, added: UsageTotals): void {
   for (const name of COUNTS) sum[name] += added[name]

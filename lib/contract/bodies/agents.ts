@@ -72,7 +72,8 @@ export const abortRules = /* @__PURE__ */ schema(() => {
     )
     .check(
       z.refine(
-        ({ minRuns: _, ...rules }) => Object.values(rules).some((rule) => rule !== null && rule !== undefined),
+        ({ minRuns: _, ...rules }) =>
+          Object.values(rules).some((rule) => rule !== null && rule !== undefined),
         { error },
       ),
     )

@@ -14,7 +14,7 @@ import type {
   SuspendedExecution,
 } from '../execution.ts'
 import type { LearningStore, Teachers } from '../learning.ts'
-import type { RunScore } from '../run-score.ts'
+import type { RunScore } from '../score.ts'
 import type { KeyFilter } from '../search-keys.ts'
 import type { EndOfWait, Release, Renewal, Suspend } from '../transitions.ts'
 import type { PageRequest, SearchedPage } from './system.ts'

@@ -294,7 +294,11 @@ export function usageKeys({
 } & Partial<Pick<Execution, 'source' | 'scored'>>): Item {
   const scored = toScoredEntry(run, output)
   const code = error?.code ?? ''
-  const prefix = scored ? `${SCORE_PREFIX}${JSON.stringify(scored)}#` : run.source === 'TRIAL' ? TRIAL_PREFIX : ''
+  const prefix = scored
+    ? `${SCORE_PREFIX}${JSON.stringify(scored)}#`
+    : run.source === 'TRIAL'
+      ? TRIAL_PREFIX
+      : ''
   return {
     usageShard: usageShard(shardOf(id, USAGE_SHARDS)),
     usageAt: endedAt,
@@ -310,7 +314,9 @@ const SCORE_PREFIX = 'SCORE#'
 export function readUsageCode({ errorCode = '' }: Pick<ExecutionItem, 'errorCode'>) {
   const isTrial = errorCode.startsWith(TRIAL_PREFIX)
   const code = errorCode.slice(errorCode.lastIndexOf('#') + 1)
-  const json = errorCode.startsWith(SCORE_PREFIX) ? errorCode.slice(SCORE_PREFIX.length, -code.length - 1) : null
+  const json = errorCode.startsWith(SCORE_PREFIX)
+    ? errorCode.slice(SCORE_PREFIX.length, -code.length - 1)
+    : null
   return { isTrial, errorCode: code || null, ...(json && { scored: JSON.parse(json) as ScoredEntry }) }
 }
 

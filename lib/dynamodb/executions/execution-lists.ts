@@ -173,11 +173,7 @@ async function readRecords(table: Table, items: Record[]): Promise<Record[]> {
  * The keys under which `executions-by-status` has what matches, and `active-executions` what is neither suspended nor
  * final; null if they do not have all of it.
  */
-function statusKeysOf({
-  status,
-  waiting,
-  scores,
-}: ExecutionListParams): (StatusKey | 'ACTIVE')[] | null {
+function statusKeysOf({ status, waiting, scores }: ExecutionListParams): (StatusKey | 'ACTIVE')[] | null {
   if (scores) return [SCORE_KEYS[scores]]
   if (status === 'ERROR') return ['ERROR']
   if (waiting === 'approval') return ['WAITING-APPROVAL']

@@ -94,7 +94,8 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
 }
 
 /** Of what another agent has called, nobody knows whether it began with a trial or a draft. */
-const isScored = ({ source, isDraft }: Execution): boolean => !isDraft && ['API', 'BATCH', 'SCHEDULE'].includes(source)
+const isScored = ({ source, isDraft }: Execution): boolean =>
+  !isDraft && ['API', 'BATCH', 'SCHEDULE'].includes(source)
 
 /** Runs it if no other worker does, and waits otherwise: those may all be busy with parents that wait. */
 async function runToEnd(

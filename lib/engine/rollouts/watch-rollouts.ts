@@ -15,13 +15,11 @@ import {
   type RolloutFigures,
   type ScorerFigures,
 } from '../../core/rollout.ts'
-import { toScoreFigures } from '../../core/score-statistics.ts'
+import { addScores, NO_SCORES, toScoreFigures } from '../../core/score-statistics.ts'
 import {
-  addScores,
   countFailed,
   INTERVAL_MS,
   NANO_USD,
-  NO_SCORES,
   startOf,
   type UsageKey,
   type UsageRow,

@@ -1,7 +1,7 @@
 import type { UsagePosition, UsageStore } from '../../../lib/core/ports/usage.ts'
+import { NO_SCORES } from '../../../lib/core/score-statistics.ts'
 import {
   DIMENSION_FIELDS,
-  NO_SCORES,
   USAGE_DIMENSIONS,
   type UsageDimension,
   type UsageInterval,
@@ -13,7 +13,15 @@ import {
 /** A row with one run. */
 export const aUsageRow = (values: Partial<UsageKey & UsageTotals> = {}): UsageRow => ({
   ...{ tenantId: null, agentId: 'agent', versionId: 'version', model: null, tokenId: null, scorer: null },
-  ...{ scores: NO_SCORES, runs: 1, cacheHits: 0, errors: {}, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
+  ...{
+    scores: NO_SCORES,
+    runs: 1,
+    cacheHits: 0,
+    errors: {},
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedInputTokens: 0,
+  },
   ...{ cacheWriteTokens: 0, reasoningTokens: 0, webSearches: 0, costNanoUsd: 0, childCostNanoUsd: 0 },
   ...{ unpricedRuns: 0, runTimeMs: 0, unjudgedRuns: 0, unjudgedErrors: 0 },
   ...{ uncomparedRuns: 0, uncomparedCostNanoUsd: 0 },
