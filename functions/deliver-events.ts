@@ -4,7 +4,7 @@ import { toExecutionRecord, toExecutionSummary } from '../lib/contract/records/e
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { deliverEvents, retryDelivery } from '../lib/engine/notifications/deliver.ts'
 import { openDeliveryEngine } from '../lib/engine/notifications/open-delivery-engine.ts'
-import type { ScoreEngine, scoreRun } from '../lib/engine/scores/score-run.ts'
+import type { ScoreEngine, scoreRun } from '../lib/engine/submit/score-run.ts'
 import { openWaitLimits } from '../lib/engine/waiting/suspend.ts'
 import { shareOfQueue } from '../lib/limits/queue-share.ts'
 import { openDeliveryQueue, parseDeliveryMessage } from '../lib/sqs/delivery-queue.ts'
@@ -37,7 +37,7 @@ export const handler = (event: SQSEvent): Promise<SQSBatchResponse> =>
 /** What runs need is loaded by the first one that has scorers. */
 async function score(execution: Parameters<typeof scoreRun>[1]): ReturnType<typeof scoreRun> {
   const [{ openScoreEngine, scoreRun }, { withMetricsAndOutbox }] = await Promise.all([
-    import('../lib/engine/scores/score-run.ts'),
+    import('../lib/engine/submit/score-run.ts'),
     import('../lib/engine/notifications/metrics-and-outbox.ts'),
   ])
   scoreEngine ??= openScoreEngine({

@@ -2,7 +2,7 @@ import { agreementParameters, scoreParameters, usageParameters } from '../lib/co
 import { toScoreRowRecord } from '../lib/contract/records/score.ts'
 import { toIntervalTime, toUsageCsv, toUsageRecord } from '../lib/contract/records/usage.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
-import { readAgreement, readScores } from '../lib/engine/scores/read-scores.ts'
+import { readAgreement, readScores } from '../lib/engine/usage/read-scores.ts'
 import { readUsage } from '../lib/engine/usage/read-usage.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { chooseMediaType } from '../lib/http/negotiation.ts'

@@ -12,9 +12,9 @@ import { describeCause, logger } from '../../logger.ts'
 import { countLowScore } from '../../metrics.ts'
 import { unexpectedError } from '../checkpoints/stop-reason.ts'
 import { type Engine, readTimes } from '../engine.ts'
-import { enqueue, record } from '../submit/accept.ts'
-import { buildRunRequest } from '../submit/run-request.ts'
-import { toScorerInput } from './scorer-input.ts'
+import { toScorerInput } from '../scores/scorer-input.ts'
+import { enqueue, record } from './accept.ts'
+import { buildRunRequest } from './run-request.ts'
 
 export type ScoreEngine = Engine & { admit: Admit }
 
