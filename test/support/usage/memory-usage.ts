@@ -61,9 +61,13 @@ export function sumUsage(
   )
   return [...groups.values()].map((group) => {
     const [first] = group as [UsageRow]
-    const key = Object.fromEntries(
-      dimensions.map((name) => [DIMENSION_FIELDS[name], first[DIMENSION_FIELDS[name]]]),
-    )
+    const key = {
+      // Rows of a store have it, groups do not.
+      ...(dimensions === USAGE_DIMENSIONS && { scorer: null }),
+      ...Object.fromEntries(
+        dimensions.map((name) => [DIMENSION_FIELDS[name], first[DIMENSION_FIELDS[name]]]),
+      ),
+    }
     const numbers = Object.entries(first).filter(([, value]) => typeof value === 'number')
     const sums = numbers.map(([name]) => [
       name,
@@ -72,6 +76,6 @@ export function sumUsage(
     const errors: Record<string, number> = {}
     for (const [code, count] of group.flatMap((row) => Object.entries(row.errors)))
       errors[code] = (errors[code] ?? 0) + count
-    return { ...key, ...Object.fromEntries(sums), errors }
+    return { ...key, ...Object.fromEntries(sums), errors, scores: NO_SCORES } as UsageRow
   })
 }
