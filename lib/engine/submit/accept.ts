@@ -242,7 +242,7 @@ export function newExecutionParams(
     schedule,
     ...(request.selectedBy && { selectedBy: request.selectedBy }),
     replay,
-    ...(scored?.production && { source: 'SCORE', parent: { executionId: scored.executionId, callers: [] } }),
+    ...(scored?.production && { parent: { executionId: scored.executionId, callers: [] } }),
     scored,
     scores: isProduction ? chooseScorers(version.scorers, executionId) : [],
     learnedFrom,
