@@ -236,7 +236,8 @@ export function newExecutionParams(
     // The message of a firing sends it again if it must. Thousands may be due at the same minute.
     graceMs: timesOf(engine).graceMs * (schedule ? MAX_GRACE : 1),
     cache,
-    sharesWorker: sharesWorker(version),
+    // Scorers may have code.
+    sharesWorker: sharesWorker(version) && !replay?.scorers,
     isDraft: version.status === 'DRAFT',
     batch,
     schedule,

@@ -134,7 +134,7 @@ describe('runs that are not scored', () => {
     [
       'of a scorer',
       (service: ScoredService) =>
-        service.run({ scored: { executionId: system.newId(), trial: { id: 'x', maxCostUsd: null } } }),
+        service.run({ scored: { executionId: system.newId(), trial: { id: 'x', maxCostUsd: 0 } } }),
     ],
     [
       'outside of the sample',
