@@ -11,7 +11,7 @@ describe('check', () => {
   const read = (file: string) => readFileSync(join(cli.folder, file), 'utf8')
 
   describe('init', () => {
-    it.each(['code', 'model'])('creates a %s agent that passes every check', async (kind) => {
+    it.each(['code', 'model', 'remote'])('creates a %s agent that passes every check', async (kind) => {
       const slug = `new-${kind}`
       const { folder, files } = await cli.json(['init', slug, `--${kind}`])
       expect(folder).toBe(`agents/${slug}`)

@@ -223,10 +223,11 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
   }
 }
 
-/** The index keys of lists. Those of a trial have thousands of lines, which would displace other executions. */
-function listKeys({ id, organizationId, agentId, tenantId, source, batch }: Execution): Item {
+/** The index keys of lists. Trials have thousands of lines and scores, which would displace other executions. */
+function listKeys({ id, organizationId, agentId, tenantId, source, batch, scored }: Execution): Item {
   const shard = shardOf(id, LIST_SHARDS)
-  if (source === 'TRIAL' && batch) return { agentShard: agentShard(batch.id, shard), listOrder: id }
+  const trialId = source === 'TRIAL' ? batch?.id : scored?.trial?.id
+  if (trialId !== undefined) return { agentShard: agentShard(trialId, shard), listOrder: id }
   return {
     ownerShard: ownedShard(organizationId, 'EXEC', shard),
     agentShard: agentShard(agentId, shard),
