@@ -3,6 +3,7 @@ import { forgetCurrentVersion } from '../../../lib/agents/resolve-version.ts'
 import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { SCORES } from '../../../lib/core/notification.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
+import { readUsageCode, usageKeys } from '../../../lib/dynamodb/executions/execution-item.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { forgetLimits } from '../../../lib/limits/limits.ts'
@@ -313,6 +314,18 @@ describe('whatever dies while a run is scored', () => {
     expect(await service.sums()).toMatchObject([{ runs: 1 }])
   })
 
+  it('a late attempt to start a scorer that is archived by now replaces no score', async () => {
+    const service = await newService()
+    const run = await service.run()
+    await service.score(0.8)
+    const { organizationId, scorer } = service
+    const archivedAt = new Date().toISOString()
+    await openStores(service.table).agents.setArchived({ organizationId, id: scorer.agentId, archivedAt })
+    forgetCurrentVersion(scorer.agentId)
+    await service.scoreOn(service.table)(run)
+    expect(await service.scoresOf(run)).toMatchObject([{ score: 0.8, error: null }])
+  })
+
   it('two scorers that end at the same time both count', async () => {
     const service = await newService([FAITHFUL, { agent: 'polite', min: 0.9, sample: 100 }])
     const { organizationId } = service
@@ -325,6 +338,26 @@ describe('whatever dies while a run is scored', () => {
     await service.work({ output: { score: 0.8 } } as never)
     await service.outbox.deliver()
     expect(await service.scoresOf(run)).toMatchObject([{ score: 0.8 }, { score: 0.8 }])
+  })
+})
+
+describe('what the usage index shows of the end', () => {
+  const production = { agentId: 'a', versionId: 'v', scorer: 'faithful', min: 0.5 }
+  const scored = { executionId: 'e', production }
+
+  it.each([
+    ['API', null, 'Ours#1', { isTrial: false, errorCode: 'Ours#1' }],
+    ['TRIAL', null, 'Ours#1', { isTrial: true, errorCode: 'Ours#1' }],
+    ['TRIAL', null, undefined, { isTrial: true, errorCode: null }],
+    ['SCORE', scored, 'Ours#1', { errorCode: 'Ours#1', scored: { scorer: 'faithful', score: null } }],
+    ['SCORE', scored, undefined, { errorCode: null, scored: { score: 0.25, isLow: true } }],
+    ['AGENT', { ...scored, isCallee: true }, undefined, { isTrial: false, errorCode: null }],
+  ] as const)('of a run with the source %s', (source, scored, code, expected) => {
+    const error = code ? { code, message: '' } : null
+    const output = error ? null : { score: 0.25 }
+    const end = { id: system.newId(), endedAt: 1, error, output, source, scored: scored as never }
+    expect(readUsageCode(usageKeys(end))).toMatchObject(expected)
+    expect('scored' in readUsageCode(usageKeys(end))).toBe(source === 'SCORE')
   })
 })
 
