@@ -9,7 +9,15 @@ import type { AgentDocument } from './document.ts'
 const CONTENT = [
   ...(['slug', 'title', 'description', 'inputSchema', 'outputSchema', 'model', 'fallbacks'] as const),
   ...(['modelSettings', 'tools', 'requireTools', 'context', 'code', 'remote', 'env'] as const),
-  ...(['instructions', 'execution', 'useDynamicLearning', 'learning', 'schedules', 'keys', 'scorers'] as const),
+  ...([
+    'instructions',
+    'execution',
+    'useDynamicLearning',
+    'learning',
+    'schedules',
+    'keys',
+    'scorers',
+  ] as const),
 ]
 type Content = Pick<Version, (typeof CONTENT)[number]>
 
