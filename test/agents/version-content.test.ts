@@ -128,6 +128,19 @@ const fields = {
   env: fc.array(fc.constantFrom('SHOP', 'KEY'), { minLength: 1 }),
   useDynamicLearning: fc.boolean(),
   learning: fc.constantFrom({ feedback: 'all' }, { unrated: true }, { feedback: 'all', unrated: true }),
+  scorers: fc.uniqueArray(
+    fc
+      .tuple(
+        fc.constantFrom('faithful', 'short'),
+        optional({
+          min: fc.double({ min: 0, max: 1, noNaN: true }),
+          sample: count,
+          tolerance: fc.constant(0.2),
+        }),
+      )
+      .map(([agent, settings]) => ({ agent, ...settings })),
+    { selector: ({ agent }) => agent, minLength: 1 },
+  ),
   keys: fc.dictionary(
     fc.constantFrom('orderId', 'constructor'),
     fc.constantFrom({ input: '/a' }, { output: '/b/c' }),
