@@ -8,6 +8,7 @@ import type { Decision } from '../../lib/core/wait.ts'
 import { approvalIdOf, storedDecision } from '../../lib/engine/waiting/approvals.ts'
 import type { Expectation } from './case-file.ts'
 import { type Difference, findDifferences, findViolations, valueAt } from './differences.ts'
+import { isMet } from './score-condition.ts'
 
 /** A tool call whose result was an error, which only the model has seen. */
 export type FailedCall = { tool: string; error: string }
@@ -21,7 +22,15 @@ export type CaseRun = {
   steps: number
   /** In US dollars, with the agents that it called; null if a model has no price. */
   costUsd: number | null
+  /** By the slug of the scorer; absent without an output, or if the case expects no scores. */
+  scores?: Record<string, CaseScore>
 }
+
+/** The score of an output, from 0 to 1, or why there is none. */
+export type CaseScore = { costUsd: number | null } & (
+  | { score: number; reason: string | null }
+  | { error: string }
+)
 
 /** What a run did differently from what the case expects; empty if the case passes. */
 export function findFailures(expectation: Expectation, run: CaseRun): Difference[] {
@@ -29,6 +38,7 @@ export function findFailures(expectation: Expectation, run: CaseRun): Difference
   return [
     ...(ending ?? findOutputFailures(expectation, run.output ?? {})),
     ...findToolFailures(expectation, run),
+    ...findScoreFailures(expectation, run),
     ...findLimitFailures(expectation, run),
   ]
 }
@@ -74,6 +84,17 @@ function findOutputFailures({ equals, matches, pointers }: Expectation, output: 
       findViolations(pointer, valueAt(output, parseJsonPointer(pointer)), assertion),
     ),
   ]
+}
+
+function findScoreFailures(expectation: Expectation, { scores = {} }: CaseRun): Difference[] {
+  return Object.entries(scores).flatMap(([scorer, result]) => {
+    if ('error' in result) return { pointer: '', message: `the scorer ${scorer} failed: ${result.error}` }
+    const condition = expectation.scores?.[scorer] ?? ''
+    if (isMet(condition, result.score)) return []
+    const reason = result.reason === null ? '' : `: ${result.reason}`
+    const message = `the score of ${scorer} is ${result.score}, expected ${condition}${reason}`
+    return { pointer: '', message }
+  })
 }
 
 function findLimitFailures({ maxSteps, maxCostUsd }: Expectation, { steps, costUsd }: CaseRun): Difference[] {

@@ -75,7 +75,8 @@ export function recordingFile(folder: string, name: string, names: string[]): st
 
 const MAX_FILE_NAME = 80
 
-const toFileName = (name: string): string =>
+/** Empty if nothing of it can be in one. */
+export const toFileName = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')

@@ -82,7 +82,7 @@ async function findAddition(stores: Stores, agent: Agent, options: Options): Pro
   const file = await CasesFile.open(folder)
   const executions = await findCorrected(stores, agent, options.last)
   const { cases } = file
-  const params = { stores, environment: process.env, folder, cases }
+  const params = { stores, environment: process.env, cases }
   return { slug, folder, file, ...(await toCorrectedCases(params, executions)) }
 }
 
