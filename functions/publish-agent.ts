@@ -1,6 +1,7 @@
 import { toPublished } from '../lib/access/audit-log.ts'
 import { mayUseAgent } from '../lib/access/permissions.ts'
 import { assertHostsAllowed } from '../lib/agents/lifecycle/assert-hosts-allowed.ts'
+import { assertScorers } from '../lib/agents/lifecycle/assert-scorers.ts'
 import { assertSigned } from '../lib/agents/lifecycle/assert-signed.ts'
 import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
@@ -35,6 +36,7 @@ async function publish({ access, organizationId, body, basePath, note, event }: 
   if (!mayUseAgent(access, agent.document.slug))
     throw new Forbidden('The token is limited to other agents than the one of the document.')
   if (!isOperator) await assertHostsAllowed(agents, organizationId, agent)
+  await assertScorers(agents, organizationId, agent)
   await assertLoads(agent)
   await assertSigned(webhooks, organizationId, agent)
   const author = { createdBy: access.tokenId, createdByName: actorOf(access).name }

@@ -48,6 +48,7 @@ const SOURCES: Record<Run['source'], string> = {
   BATCH: 'A batch',
   SCHEDULE: 'A schedule',
   TRIAL: 'A trial',
+  SCORE: 'A score of another run',
 }
 
 const ROWS: Row[] = [

@@ -143,6 +143,7 @@ function markOfSource({ source, trialId }: Pick<Marked, 'source' | 'trialId'>): 
   if (source === 'BATCH') return 'Batch'
   if (source === 'SCHEDULE') return 'Schedule'
   if (source === 'TRIAL') return trialId === undefined ? 'Rerun' : 'Trial'
+  if (source === 'SCORE') return 'Score'
   return null
 }
 

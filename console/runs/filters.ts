@@ -32,6 +32,7 @@ const SOURCES = {
   BATCH: 'Batch',
   SCHEDULE: 'Schedule',
   TRIAL: 'Trial or rerun from a recording',
+  SCORE: 'Score of another run',
 }
 
 /** What no index of the service has: it looks at a few thousand runs at a time. */

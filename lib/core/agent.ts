@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
 import { MAX_AGENT_STEPS } from './limits.ts'
 import type { AbortedRollout, Rollout } from './rollout.ts'
 import type { DeclaredSchedule } from './schedule.ts'
+import type { Scorer } from './score.ts'
 import type { DeclaredKey } from './search-keys.ts'
 import type { Gate } from './trial.ts'
 
@@ -109,6 +110,8 @@ export type Version = {
   schedules?: DeclaredSchedule[]
   /** By what people search for its executions. Absent if the document has none. */
   keys?: DeclaredKey[]
+  /** The agents that score its outputs. Absent if the document has none. */
+  scorers?: Scorer[]
   /** Tokens of the model's context window, and how many of the latest tool results are never cleared. */
   context?: ContextSettings
   /** As declared in the document. */

@@ -2,6 +2,7 @@ import type { Violation } from './errors.ts'
 import type { JsonObject } from './json/json.ts'
 import { leaseTimes } from './lease-times.ts'
 import type { SelectedBy } from './rollout.ts'
+import type { ScoredRun } from './score.ts'
 import type { SearchKey } from './search-keys.ts'
 import type { Judgement, Replay } from './trial.ts'
 import type { LimitSubject } from './usage-limits.ts'
@@ -71,7 +72,7 @@ export type Feedback = {
   updatedAt: string
 }
 
-export const SOURCES = ['API', 'AGENT', 'BATCH', 'SCHEDULE', 'TRIAL'] as const
+export const SOURCES = ['API', 'AGENT', 'BATCH', 'SCHEDULE', 'TRIAL', 'SCORE'] as const
 
 /** One run of one version of an agent. Timestamps are ISO 8601 unless noted otherwise. */
 export type Execution = {
@@ -81,12 +82,14 @@ export type Execution = {
   versionId: string
   tenantId: string | null
   /**
-   * What started the execution: an API request, an agent that calls this one as a tool, a batch, a schedule, or a trial
-   * or rerun that takes something from a recording.
+   * What started the execution: an API request, an agent that calls this one as a tool, a batch, a schedule, a trial or
+   * rerun that takes something from a recording, or the end of another one that it scores.
    */
   source: (typeof SOURCES)[number]
   /** The execution that it repeats, and how; null for one that repeats none. */
   replay: Replay | null
+  /** The execution that it scores, or that the agent scores that called it; null for any other. */
+  scored: ScoredRun | null
   /** Of a trial: what a worker found at its end. */
   judgement: Judgement | null
   /** What the responses and calls used in the original that this one took from there; null without any. */
@@ -262,6 +265,7 @@ export type NewExecution = Pick<
       | 'traceparent'
       | 'watchedUntil'
       | 'keys'
+      | 'scored'
     >
   > & {
     now: number
@@ -296,9 +300,10 @@ export function newExecution(params: NewExecution): Execution {
     traceparent: null,
     watchedUntil: null,
     keys: [],
+    scored: null,
     ...given,
     ...(given.replay?.isTrial && { cache: null }),
-    source: parent ? 'AGENT' : sourceOf(given),
+    source: sourceOf(params),
     parentExecutionId: parent?.executionId ?? null,
     callers: parent?.callers ?? [],
     status: 'IN_PROGRESS',
@@ -335,8 +340,11 @@ export function newExecution(params: NewExecution): Execution {
   }
 }
 
-const sourceOf = ({ replay, batch, schedule }: Partial<NewExecution>): Execution['source'] =>
-  replay?.isTrial ? 'TRIAL' : batch ? 'BATCH' : schedule ? 'SCHEDULE' : 'API'
+function sourceOf({ scored, parent, replay, batch, schedule }: NewExecution): Execution['source'] {
+  if (scored && !scored.isCallee) return 'SCORE'
+  if (parent) return 'AGENT'
+  return replay?.isTrial ? 'TRIAL' : batch ? 'BATCH' : schedule ? 'SCHEDULE' : 'API'
+}
 
 /** An execution that is final at creation because it reuses the result of another one. */
 export function cachedExecution(

@@ -58,6 +58,7 @@ const JSON_FIELDS = [
   'context',
   'schedules',
   'keys',
+  'scorers',
   'remote',
 ] as const
 
@@ -77,7 +78,7 @@ export function versionFromItem(item: Item): Version {
     ...parse(version, ['inputSchema', 'outputSchema']),
     model: version.model ?? null,
     ...parse(version, ['fallbacks', 'learning', 'context', 'schedules', 'keys', 'modelSettings', 'tools']),
-    ...parse(version, ['remote']),
+    ...parse(version, ['scorers', 'remote']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
     ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'neverReplaced']),

@@ -99,6 +99,25 @@ description: [a]
 ! 6:1: tools: must be an array, not an object
 ! 7:1: description: must be a string, not an array
 
+code: invalid scorers
+input: {}
+scorers: [{ agent: Faithful, min: 1.5, sample: -1, tolerence: 0.1 }]
+! 6:13: scorers.0.agent: must be the slug of an agent
+! 6:30: scorers.0.min: must be at most 1
+! 6:40: scorers.0.sample: must be at least 0
+! 6:52: scorers.0.tolerence: unknown field; did you mean "tolerance"?
+
+code: a scorer of itself and one that is named twice
+input: {}
+scorers: [{ agent: foo }, { agent: b }, { agent: b }]
+! 6:13: scorers.0.agent: must be another agent: none scores itself
+! 6:43: scorers.2.agent: must not name "b" twice
+
+code: no scorers
+input: {}
+scorers: []
+! 6:1: scorers: must not be empty
+
 code: invalid learning
 input: {}
 learning: { feedback: mine, feedbak: all }
@@ -217,7 +236,7 @@ execution: { useCach: true }
 flavour: mild
 ! 5:1: inputs: unknown field; did you mean "input"?
 ! 7:14: execution.useCach: unknown field; did you mean "useCache"?
-! 8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, remote, env, execution, useDynamicLearning, learning, schedules, keys
+! 8:1: flavour: unknown field; allowed fields: title, description, slug, input, output, model, tools, requireTools, context, code, remote, env, execution, useDynamicLearning, learning, schedules, keys, scorers
 
 code: nested fields of the wrong type
 input:

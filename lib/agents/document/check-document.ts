@@ -9,6 +9,7 @@ import { listMediaTypes } from '../../schema/files/check-file-schemas.ts'
 import { type AgentDocument, documentSchema } from './document.ts'
 import { explainIssue } from './explain-issue.ts'
 import { findKeyProblems } from './keys-schema.ts'
+import { findScorerProblems } from './scorers-schema.ts'
 import { type GetPosition, type Position, parseYaml, START } from './yaml-file.ts'
 
 /**
@@ -89,6 +90,7 @@ export async function checkDocument(text: string, source: DocumentSource): Promi
     ...(await findSearchProblems(document)),
     ...(await findScheduleProblems(document, getPosition)),
     ...findKeyProblems(document),
+    ...findScorerProblems(document),
   ]
   const problems = found.map((problem) => ({ ...getPosition(problem.field.split('.')), ...problem }))
   if (problems.length > 0) return { document: null, problems }

@@ -23,6 +23,7 @@ import { toolsSchema } from '../../tools/document/tools-schema.ts'
 import { keysSchema } from './keys-schema.ts'
 import { remoteSchema } from './remote-schema.ts'
 import { schedulesSchema } from './schedules-schema.ts'
+import { scorersSchema } from './scorers-schema.ts'
 
 /** Credentials of the service's own role and account are never passed to an agent. */
 const ENV_NAME = /^(?!AWS_|LAMBDA_|_)[A-Za-z][A-Za-z0-9_]{0,63}$/
@@ -172,6 +173,7 @@ export const documentSchema = z.strictObject({
   // No defaults: the hash of a document without them stays what it is.
   schedules: schedulesSchema.optional(),
   keys: keysSchema.optional(),
+  scorers: scorersSchema.optional(),
 })
 
 /** The contents of an `agent.md`: the front matter with its defaults, and the instructions. */

@@ -16,6 +16,7 @@ import {
 import { keySchema } from './keys-schema.ts'
 import { getKnownRemoteFields } from './remote-schema.ts'
 import { namedScheduleSchema, scheduleOptionsSchema, scheduleSchema } from './schedules-schema.ts'
+import { scorerSchema } from './scorers-schema.ts'
 
 const FIELD_KEYS = [
   ...'type description required enum items properties default mediaTypes maxBytes'.split(' '),
@@ -94,6 +95,7 @@ function getKnownFields(path: PropertyKey[]): string[] {
   if (path[0] === 'learning') return Object.keys(learningSchema.shape)
   if (path[0] === 'schedules') return getKnownScheduleFields(path.slice(1))
   if (path[0] === 'keys') return Object.keys(keySchema.shape)
+  if (path[0] === 'scorers') return Object.keys(scorerSchema.shape)
   if (path[0] === 'remote') return getKnownRemoteFields(path.slice(1))
   if (path[0] === 'model') return Object.keys(modelObjectSchema.shape)
   if (path[0] !== 'execution') return FIELD_KEYS

@@ -131,6 +131,7 @@ function toVersion(params: Params): Version {
     ...(document.context && { context: document.context }),
     ...(document.schedules?.length && { schedules: document.schedules }),
     ...(document.keys?.length && { keys: document.keys }),
+    ...(document.scorers && { scorers: document.scorers }),
     tools: document.tools as unknown as Json[],
     code: document.code,
     ...(document.remote && { remote: document.remote }),

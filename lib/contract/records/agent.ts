@@ -105,6 +105,17 @@ const versionFields = /* @__PURE__ */ schema(() =>
     remote: remoteRecord
       .optional()
       .describe('Where a remote agent runs, as the document declares it. Absent for every other agent.'),
+    scorers: z
+      .array(
+        z.object({
+          agent: z.string(),
+          min: z.number().optional(),
+          sample: z.number().optional(),
+          tolerance: z.number().optional(),
+        }),
+      )
+      .optional()
+      .describe('The agents that score its outputs, as the document declares them. Absent without any.'),
     toolNames: z.array(z.string()).describe('The names of the tools that the document declares.'),
     execution: z.object({
       useCache: z.boolean(),
@@ -276,6 +287,7 @@ export function toVersionRecord(
       unrated: version.learning?.unrated ?? false,
     },
     ...(version.remote && { remote: version.remote }),
+    ...(version.scorers && { scorers: version.scorers }),
     toolNames: version.tools.map((tool) => String((tool as { name: string }).name)),
     execution: {
       ...version.execution,

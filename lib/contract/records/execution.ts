@@ -130,9 +130,10 @@ export const executionRecord = /* @__PURE__ */ schema(() =>
       source: z
         .enum(SOURCES)
         .describe(
-          'API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. TRIAL: it belongs to a trial, or is a rerun that takes something from the recording of its original.',
+          'API: a client started the execution. AGENT: another agent called this one as a tool. BATCH: it is a line of a batch. SCHEDULE: a schedule started it. TRIAL: it belongs to a trial, or is a rerun that takes something from the recording of its original. SCORE: it scores another execution.',
         ),
       originalExecutionId: optionalId.describe('The execution that it repeats, in a trial or a rerun.'),
+      scoredExecutionId: optionalId.describe('The execution that it scores.'),
       trialId: optionalId.describe('The trial that it belongs to.'),
       batchId: optionalId.describe('The batch that it is a line of. Present only if source is BATCH.'),
       customId: optionalText.describe('The name that the client gave to the line of the batch.'),
@@ -141,7 +142,7 @@ export const executionRecord = /* @__PURE__ */ schema(() =>
       ),
       scheduledFor: z.iso.datetime().optional().describe('When the schedule was due.'),
       parentExecutionId: optionalId.describe(
-        'The execution that called this one. Present only if source is AGENT.',
+        'The execution that called this one, or whose trial had it scored.',
       ),
       tokenId: z
         .uuid()
@@ -267,6 +268,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     source: execution.source,
     tokenId: execution.tokenId,
     ...(execution.replay && { originalExecutionId: execution.replay.executionId }),
+    ...(execution.scored && { scoredExecutionId: execution.scored.executionId }),
     ...toBatchLine(execution),
     ...(execution.schedule && {
       scheduleName: execution.schedule.name,

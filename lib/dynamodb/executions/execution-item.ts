@@ -60,6 +60,7 @@ const PLAIN_FIELDS = {
   replayedUsage: null,
   selectedBy: 'CURRENT',
   schedule: null,
+  scored: null,
   tokenId: null,
   parentExecutionId: null,
   limits: [],

@@ -1,0 +1,56 @@
+import { ExactNumber } from './json/exact-number.ts'
+import type { Json, JsonObject } from './json/json.ts'
+
+/** Scorers of a document. */
+export const MAX_SCORERS = 5
+
+/** Scores of two outputs that differ by no more are the same. */
+export const SCORE_TOLERANCE = 0.1
+
+/** An agent that scores the outputs of another one, from 0 to 1, as a document names it. */
+export type Scorer = {
+  /** The slug. */
+  agent: string
+  /** Lower scores need attention. Absent: none do. */
+  min?: number | undefined
+  /** Percent of the production runs that it scores. Absent: none. */
+  sample?: number | undefined
+  /** Absent: `SCORE_TOLERANCE`. */
+  tolerance?: number | undefined
+}
+
+/**
+ * What a run scores. `trial`: the trial whose outputs it scores, and what that may cost; absent in production.
+ * `isCallee`: the run is one of an agent that the scorer has called.
+ */
+export type ScoredRun = {
+  executionId: string
+  trial?: { id: string; maxCostUsd: number | null }
+  isCallee?: true
+}
+
+/** What a scorer says about an output. `score`: from 0 to 1; null without one, then `error` says why. */
+export type Score = {
+  /** The slug of the scorer. */
+  agent: string
+  /** Its run and that run's version; null if it did not run. */
+  executionId: string | null
+  versionId: string | null
+  score: number | null
+  reason: string | null
+  error: { code: string; message: string } | null
+}
+
+const MAX_REASON_CHARACTERS = 500
+
+/** Reads what the output of a scorer says. */
+export function readScore({ score, reason }: JsonObject): Pick<Score, 'score' | 'reason' | 'error'> {
+  const value: Json | undefined = score instanceof ExactNumber ? score.toDouble() : score
+  if (typeof value === 'number' && value >= 0 && value <= 1) {
+    const text = typeof reason === 'string' ? reason.slice(0, MAX_REASON_CHARACTERS).toWellFormed() : null
+    return { score: value, reason: text, error: null }
+  }
+  const found = value === undefined ? 'is missing' : `is ${JSON.stringify(value).slice(0, 50).toWellFormed()}`
+  const message = `The output of a scorer must have a number from 0 to 1 as score, which ${found}.`
+  return { score: null, reason: null, error: { code: 'InvalidScore', message } }
+}
