@@ -7,7 +7,7 @@ import { recordingFile, writeRecording } from '../../authoring/recording/recordi
 import type { Agent } from '../../lib/core/agent.ts'
 import { readPages } from '../../lib/core/read-pages.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { CasesFile } from '../cases-file.ts'
+import { CasesFile } from '../cases/cases-file.ts'
 import type { Result } from '../command.ts'
 import { type TableConnection, withOrganization } from '../connect.ts'
 import { UserError } from '../errors.ts'

@@ -22,7 +22,6 @@ import { orgOption, type SharedOptions } from '../options.ts'
 import { LineReader } from '../prompt.ts'
 import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
 import { onInterrupt, withProgress, write } from '../terminal.ts'
-import { withWorkbench } from './test.ts'
 
 type Options = RunOptions & { input?: string; file?: [field: string, path: string][] }
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { appendCases } from '../authoring/cases/add-case.ts'
-import { CASES_FILE, parseCases, type TestCase } from '../authoring/cases/case-file.ts'
-import { folderError, UserError } from './errors.ts'
+import { appendCases } from '../../authoring/cases/add-case.ts'
+import { CASES_FILE, parseCases, type TestCase } from '../../authoring/cases/case-file.ts'
+import { folderError, UserError } from '../errors.ts'
 
 /** The `cases.yaml` of an agent, to which cases are added. */
 export class CasesFile {

@@ -1,0 +1,103 @@
+import type { TestCase } from '../../authoring/cases/case-file.ts'
+import type { Difference } from '../../authoring/cases/differences.ts'
+import type { CaseScore } from '../../authoring/cases/find-failures.ts'
+import type { Json } from '../../lib/core/json/json.ts'
+import { truncate } from '../../lib/schema/message-text.ts'
+import {
+  costOf,
+  describeResult,
+  describeScores,
+  formatCost,
+  formatScore,
+  formatScores,
+  type Run,
+} from './format-cases.ts'
+import { type Html, html, htmlPage, htmlTable } from './html.ts'
+import { describePassed, describeTime, isReport, type MatrixRow, runsOf } from './model-matrix.ts'
+
+/** So that the page of many large outputs stays readable. */
+const MAX_CHARACTERS = 20_000
+
+type Tested = { title: string; slug: string; description: string | null; finishedAt: Date; cases: TestCase[] }
+
+/** A page for people who did not write the agent: what passed, then each case with what the agent did. */
+export function formatHtmlReport(tested: Tested, rows: MatrixRow[]): string {
+  const { title, slug, description, finishedAt, cases } = tested
+  const reports = rows.filter(isReport)
+  const passed = reports.reduce((sum, report) => sum + report.passed, 0)
+  const all = reports.reduce((sum, report) => sum + report.cases.length, 0)
+  const models = rows.length === 1 ? '' : ` with ${rows.length} models`
+  const isGood = passed === all && reports.length === rows.length
+  return htmlPage(`${title}: test report`, [
+    html`<p dir="auto">${description ?? ''}</p>`,
+    html`<p class="${isGood ? 'passed' : 'failed'}"><strong>${passed} of ${all} cases passed${models}.</strong></p>`,
+    html`<p>Agent ${slug}, ${finishedAt.toUTCString()}.</p>`,
+    html`<h2>Summary</h2>`,
+    htmlTable(
+      ['Model', 'Cases passed', 'Average scores', 'Time per run', 'Cost'],
+      rows.map((row) =>
+        isReport(row)
+          ? [
+              row.model ?? 'of the agent',
+              verdictOf(row.failed === 0, describePassed(row)),
+              formatScores(row.scores) || '-',
+              describeTime(runsOf(row)),
+              formatCost(row.costUsd),
+            ]
+          : [row.model, verdictOf(false, row.problem), '-', '-', '-'],
+      ),
+    ),
+    htmlTable(
+      ['Case', ...reports.map(({ model }) => model ?? 'Result')],
+      (reports[0]?.cases ?? []).map(({ name }, index) => [
+        html`<a href="#case-${index + 1}">${name}</a>`,
+        ...reports.map(({ cases }) => {
+          const { passed = false, runs = [] } = cases[index] ?? {}
+          return html`${verdictOf(passed, describeResult(runs))} ${describeScores(runs)}`
+        }),
+      ]),
+    ),
+    ...(reports[0]?.cases ?? []).map(({ name }, index) => {
+      const testCase = cases.find((each) => each.name === name)
+      return html`<section id="case-${index + 1}"><h2 dir="auto">${name}</h2>
+<h3>Input</h3>${showValue(testCase?.input)}
+<details><summary>What is expected</summary>${showValue(testCase?.expect as Json)}</details>
+${reports.map(({ model, cases }) => (cases[index]?.runs ?? []).map((run) => formatRun(run, model)))}</section>`
+    }),
+  ])
+}
+
+const verdictOf = (passed: boolean, text: string): Html =>
+  html`<span class="${passed ? 'passed' : 'failed'}">${text}</span>`
+
+function formatRun(run: Run, model: string | null): Html {
+  const { output, error, failures, scores = {} } = run
+  const facts = [`${run.steps} steps`, describeTime([run]), formatCost(costOf([run]))].filter(
+    (text) => text !== '-',
+  )
+  return html`<h3>${verdictOf(failures.length === 0, describeResult([run]))}${model === null ? '' : ` with ${model}`}</h3>
+<p>${facts.join(', ')}</p>
+${failures.length > 0 ? html`<h4>What is different</h4>${htmlTable(['Where', 'Expected', 'Actual'], failures.map(rowOf))}` : ''}
+${Object.keys(scores).length > 0 ? html`<h4>Scores</h4>${htmlTable(['Scorer', 'Score', 'Reason'], Object.entries(scores).map(scoreRow))}` : ''}
+<h4>${error ? 'Error' : 'Output'}</h4>${error ? showValue(`${error.code}: ${error.message}`) : showValue(output)}`
+}
+
+const rowOf = ({ pointer, message, expected, actual }: Difference) => [
+  message ?? (pointer || 'output'),
+  message === undefined ? showValue(expected) : '',
+  message === undefined || actual !== undefined ? showValue(actual) : '',
+]
+
+const scoreRow = ([scorer, result]: [string, CaseScore]) =>
+  'error' in result
+    ? [scorer, 'none', result.error]
+    : [scorer, formatScore(result.score), result.reason ?? '']
+
+function showValue(value: Json | undefined): Html {
+  if (value === undefined) return html`<em>nothing</em>`
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  const shown = truncate(text, MAX_CHARACTERS)
+  const cut = text.length - MAX_CHARACTERS
+  const note = cut > 0 ? html`<p>${cut.toLocaleString('en')} more characters are left out.</p>` : ''
+  return html`<pre dir="auto" tabindex="0">${shown}</pre>${note}`
+}

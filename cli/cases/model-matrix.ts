@@ -1,0 +1,74 @@
+import { textTable, toSingleLine } from '../format.ts'
+import {
+  type CaseReport,
+  costOf,
+  describeResult,
+  describeScores,
+  formatCost,
+  formatFailures,
+  formatScores,
+  type Run,
+} from './format-cases.ts'
+
+/** The results of all cases with one model. `model`: null for the one of the agent. */
+export type ModelReport = { model: string | null } & CaseReport
+
+/** `problem`: why no case could run with the model. */
+export type MatrixRow = ModelReport | { model: string; problem: string }
+
+export const isReport = (row: MatrixRow): row is ModelReport => 'cases' in row
+
+export const hasFailures = (rows: MatrixRow[]): boolean =>
+  rows.some((row) => !isReport(row) || row.failed > 0)
+
+/** A table of the models, one of the cases with each model, then what failed. */
+export function formatMatrix(rows: MatrixRow[]): string {
+  const reports = rows.filter(isReport)
+  const totals = rows.map((row) =>
+    isReport(row)
+      ? [
+          String(row.model),
+          describePassed(row),
+          formatScores(row.scores),
+          describeTime(runsOf(row)),
+          formatCost(row.costUsd),
+        ]
+      : [row.model, row.problem],
+  )
+  const cases = (reports[0]?.cases ?? []).map(({ name }, index) => [
+    name,
+    ...reports.map(({ cases }) => describeCell(cases[index]?.runs ?? [])),
+  ])
+  const problems = rows.flatMap((row) =>
+    isReport(row) ? [] : [`${row.model}: ${toSingleLine(row.problem)}`],
+  )
+  const failures = reports.flatMap(({ model, cases }) => {
+    const lines = cases.flatMap(formatFailures)
+    return lines.length > 0 ? [`${model}`, ...lines] : []
+  })
+  return [
+    textTable(['MODEL', 'PASSED', 'SCORES', 'TIME PER RUN', 'COST'], totals),
+    '',
+    textTable(['CASE', ...reports.map(({ model }) => String(model))], cases),
+    '',
+    ...problems,
+    ...failures,
+  ]
+    .join('\n')
+    .trimEnd()
+}
+
+export const describePassed = ({ passed, failed }: CaseReport): string => `${passed} of ${passed + failed}`
+
+export const runsOf = ({ cases }: CaseReport): Run[] => cases.flatMap(({ runs }) => runs)
+
+/** Of a run, on average. */
+export function describeTime(runs: Run[]): string {
+  const sum = runs.reduce((total, { durationMs }) => total + durationMs, 0)
+  return `${Math.round(sum / Math.max(runs.length, 1))} ms`
+}
+
+const describeCell = (runs: Run[]): string =>
+  [describeResult(runs), describeScores(runs), formatCost(costOf(runs)), describeTime(runs)]
+    .filter((text) => text !== '' && text !== '-')
+    .join(', ')
