@@ -2,7 +2,6 @@ import type { TestCase } from '../../authoring/cases/case-file.ts'
 import type { Difference } from '../../authoring/cases/differences.ts'
 import type { CaseScore } from '../../authoring/cases/find-failures.ts'
 import type { Json } from '../../lib/core/json/json.ts'
-import { truncate } from '../../lib/schema/message-text.ts'
 import {
   costOf,
   describeResult,
@@ -14,9 +13,6 @@ import {
 } from './format-cases.ts'
 import { type Html, html, htmlPage, htmlTable } from './html.ts'
 import { describePassed, describeTime, isReport, type MatrixRow, runsOf } from './model-matrix.ts'
-
-/** So that the page of many large outputs stays readable. */
-const MAX_CHARACTERS = 20_000
 
 type Tested = { title: string; slug: string; description: string | null; finishedAt: Date; cases: TestCase[] }
 
@@ -96,8 +92,5 @@ const scoreRow = ([scorer, result]: [string, CaseScore]) =>
 function showValue(value: Json | undefined): Html {
   if (value === undefined) return html`<em>nothing</em>`
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  const shown = truncate(text, MAX_CHARACTERS)
-  const cut = text.length - MAX_CHARACTERS
-  const note = cut > 0 ? html`<p>${cut.toLocaleString('en')} more characters are left out.</p>` : ''
-  return html`<pre dir="auto" tabindex="0">${shown}</pre>${note}`
+  return html`<pre dir="auto" tabindex="0">${text}</pre>`
 }

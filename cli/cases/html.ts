@@ -1,3 +1,5 @@
+import { truncate } from '../../lib/schema/message-text.ts'
+
 /** A piece of HTML. */
 export class Html {
   readonly text: string
@@ -9,17 +11,24 @@ export class Html {
 
 type Value = string | number | Html | Value[]
 
-/** HTML of a template, in which every value is escaped that is not HTML itself. Lists are joined. */
+/** So that a page with many large texts opens. */
+const MAX_CHARACTERS = 20_000
+
+/** HTML of a template. A value that is not HTML itself is escaped, and cut if it is long. Lists are joined. */
 export const html = (parts: TemplateStringsArray, ...values: Value[]): Html =>
   new Html(String.raw({ raw: parts }, ...values.map(toText)))
 
 function toText(value: Value): string {
   if (Array.isArray(value)) return value.map(toText).join('\n')
-  return value instanceof Html ? value.text : escapeHtml(String(value))
+  if (value instanceof Html) return value.text
+  const text = String(value)
+  const cut = text.length - MAX_CHARACTERS
+  const note = cut > 0 ? ` (${cut.toLocaleString('en')} more characters)` : ''
+  return escapeHtml(truncate(text, MAX_CHARACTERS)) + note
 }
 
 /** Also for attributes. What HTML does not allow becomes visible: control characters, and halves of characters. */
-export const escapeHtml = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text
     .toWellFormed()
     .replace(/[^\P{Cc}\n\t]/gu, '\uFFFD')
@@ -49,7 +58,7 @@ export const htmlPage = (title: string, body: Html[]): string =>
 <title>${title}</title>
 <style>${new Html(STYLE)}</style>
 <main>
-<h1>${title}</h1>
+<h1 dir="auto">${title}</h1>
 ${body}
 </main>
 </html>

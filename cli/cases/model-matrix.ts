@@ -33,7 +33,7 @@ export function formatMatrix(rows: MatrixRow[]): string {
           describeTime(runsOf(row)),
           formatCost(row.costUsd),
         ]
-      : [row.model, row.problem],
+      : [row.model, 'cannot be used'],
   )
   const cases = (reports[0]?.cases ?? []).map(({ name }, index) => [
     name,

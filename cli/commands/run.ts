@@ -13,6 +13,7 @@ import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-re
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { askUser, tellUser, untilAborted } from '../ask-user.ts'
+import { withWorkbench } from '../cases/test-cases.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { type TableConnection, withOrganization } from '../connect.ts'
 import { folderError, UserError } from '../errors.ts'

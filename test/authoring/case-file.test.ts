@@ -44,6 +44,17 @@ describe('parseCases', () => {
       '- { name: a, input: {}, expect: { maxSteps: 0, maxCostUsd: -1 } }\n',
       ['1:35: "a".expect.maxSteps: must be at least 1', '1:48: "a".expect.maxCostUsd: must be at least 0'],
     ],
+    [
+      '- { name: a, input: {}, expect: { scores: { x: "0.8", y: ">= 1.1", z: "=> 1", ok: "<0.5" } } }\n',
+      ['x', 'y', 'z'].map(
+        (name, index) =>
+          `1:${[45, 55, 68][index]}: "a".expect.scores.${name}: must be >=, >, <= or < and a number from 0 to 1 in quotes, such as ">= 0.8"`,
+      ),
+    ],
+    [
+      '- { name: a, input: {}, expect: { error: X, scores: { x: "> 0" } } }\n',
+      ['1:45: "a".expect.scores: must be omitted: a run that ends with the expected error has no output'],
+    ],
   ])('names the place of every problem: %#', (text, expected) => {
     expect(problemsOf(text)).toEqual(expected)
   })

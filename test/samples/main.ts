@@ -8,7 +8,7 @@ import { startScriptedModel } from '../support/scripted-model/start-scripted-mod
 import { respondToSample } from './sample-model.ts'
 
 const CLI = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
-const MODEL_SAMPLES = ['summarize-text', 'triage-ticket']
+const MODEL_SAMPLES = ['faithful', 'summarize-text', 'triage-ticket']
 
 const model = await startScriptedModel()
 model.script('scripted', (request) => respondToSample(request))
