@@ -3,7 +3,6 @@ import type { Difference } from '../../authoring/cases/differences.ts'
 import type { CaseScore } from '../../authoring/cases/find-failures.ts'
 import type { Json } from '../../lib/core/json/json.ts'
 import {
-  costOf,
   describeResult,
   describeScores,
   formatCost,
@@ -68,11 +67,9 @@ const verdictOf = (passed: boolean, text: string): Html =>
 
 function formatRun(run: Run, model: string | null): Html {
   const { output, error, failures, scores = {} } = run
-  const facts = [`${run.steps} steps`, describeTime([run]), formatCost(costOf([run]))].filter(
-    (text) => text !== '-',
-  )
+  const facts = `Steps: ${run.steps}. Time: ${describeTime([run])}. Cost: ${formatCost(run.costUsd)}.`
   return html`<h3>${verdictOf(failures.length === 0, describeResult([run]))}${model === null ? '' : ` with ${model}`}</h3>
-<p>${facts.join(', ')}</p>
+<p>${facts}</p>
 ${failures.length > 0 ? html`<h4>What is different</h4>${htmlTable(['Where', 'Expected', 'Actual'], failures.map(rowOf))}` : ''}
 ${Object.keys(scores).length > 0 ? html`<h4>Scores</h4>${htmlTable(['Scorer', 'Score', 'Reason'], Object.entries(scores).map(scoreRow))}` : ''}
 <h4>${error ? 'Error' : 'Output'}</h4>${error ? showValue(`${error.code}: ${error.message}`) : showValue(output)}`

@@ -38,13 +38,13 @@ const escapeHtml = (text: string): string =>
 export const htmlTable = (head: Value[], rows: Value[][]): Html => {
   const row = (cells: Value[], tag: 'th' | 'td') =>
     html`<tr>${cells.map((cell) => new Html(`<${tag} dir="auto">${toText(cell)}</${tag}>`))}</tr>`
-  return html`<div class="scrolls"><table><thead>${row(head, 'th')}</thead><tbody>${rows.map((cells) => row(cells, 'td'))}</tbody></table></div>`
+  return html`<div class="scrolls" tabindex="0"><table><thead>${row(head, 'th')}</thead><tbody>${rows.map((cells) => row(cells, 'td'))}</tbody></table></div>`
 }
 
 const STYLE = `:root{color-scheme:light dark;--line:light-dark(#ccc,#444);--soft:light-dark(#f4f4f4,#222)}
-body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
+body{background:light-dark(#fff,#121212);color:light-dark(#111,#eee);font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
 table{border-collapse:collapse}td,th{border:1px solid var(--line);padding:.2rem .6rem;text-align:start;vertical-align:top}
-.scrolls{overflow-x:auto}section{border-top:1px solid var(--line);margin-top:2rem}
+td,th{overflow-wrap:break-word;max-width:30rem}.scrolls{overflow-x:auto;margin:1rem 0}td pre{margin:0}section{border-top:1px solid var(--line);margin-top:2rem}
 pre{background:var(--soft);padding:.6rem;white-space:pre-wrap;max-height:24rem;overflow:auto;unicode-bidi:plaintext}
 .failed{color:light-dark(#b00020,#ff8a9a)}.passed{color:light-dark(#106b21,#7ddf8f)}`
 
