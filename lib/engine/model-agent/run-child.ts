@@ -10,6 +10,7 @@ import {
 } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
+import { chooseScorers } from '../../core/run-score.ts'
 import { readKeys } from '../../core/search-keys.ts'
 import type { Suspension } from '../../core/wait.ts'
 import { ToolError } from '../../tools/tool.ts'
@@ -62,6 +63,7 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     tokenId: parent.tokenId,
     input,
     keys: readKeys(version.keys, 'input', input),
+    scores: isScored(parent) ? chooseScorers(version.scorers, id) : [],
     traceparent,
     options: {
       maxAgentSteps: stepLimitsOf(version.execution).default,
@@ -90,6 +92,10 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     throw error
   }
 }
+
+/** Of what another agent has called, nobody knows whether it began with a trial or a draft. */
+const isScored = ({ source, isDraft }: Execution): boolean =>
+  !isDraft && ['API', 'BATCH', 'SCHEDULE'].includes(source)
 
 /** Runs it if no other worker does, and waits otherwise: those may all be busy with parents that wait. */
 async function runToEnd(

@@ -75,7 +75,14 @@ export async function afterSuspension(
   engine: Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system'>,
   execution: Pick<
     LeasedExecution,
-    'id' | 'organizationId' | 'tenantId' | 'sharesWorker' | 'batch' | 'parentExecutionId'
+    | 'id'
+    | 'organizationId'
+    | 'tenantId'
+    | 'sharesWorker'
+    | 'batch'
+    | 'parentExecutionId'
+    | 'source'
+    | 'scored'
   >,
   suspension: Suspension,
 ): Promise<void> {

@@ -63,6 +63,7 @@ function rowOf(agent: AgentRecord, tenantId: string | null, at: { hour: number; 
   return {
     ...NO_TOTALS,
     ...{ tenantId, agentId: agent.id, versionId: agent.currentVersionId ?? '', model: null, tokenId: null },
+    scorer: null,
     ...{ runs, cacheHits: Math.round(runs / 10), inputTokens: 3_720 * runs, outputTokens: 288 * runs },
     errors: failed > 0 ? { AgentFailed: failed, ModelFailed: 1 } : {},
     ...{ costNanoUsd: 1_950_000 * runs, runTimeMs: 1_250 * runs },

@@ -111,6 +111,8 @@ describe('operations', () => {
     'delete-schedule': (client) => client.deleteSchedule('wait', 'nightly'),
     'run-schedule': (client) => client.runSchedule('wait', 'nightly'),
     'get-usage': (client) => client.usage().next(),
+    'get-scores': (client) => client.scores().next(),
+    'get-agreement': (client) => client.agreement(),
     'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
   }
 
