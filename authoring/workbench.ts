@@ -87,15 +87,9 @@ async function publishAll(
     const sibling = await loadSibling(folder, slug)
     if (sibling) await publish(sibling)
     const found = sibling ? null : await scorers.find(slug)
-    if (found)
-      await agents.publish({
-        ...found,
-        version: {
-          ...found.version,
-          organizationId: DEVELOPMENT_ORGANIZATION.id,
-          agentId: agentIdOf(DEVELOPMENT_ORGANIZATION.id, slug),
-        },
-      })
+    const organizationId = DEVELOPMENT_ORGANIZATION.id
+    const ids = { organizationId, agentId: agentIdOf(organizationId, slug) }
+    if (found) await agents.publish({ ...found, version: { ...found.version, ...ids } })
   }
   return version
 }

@@ -3,6 +3,7 @@ import type { ExecutionError } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { parseJsonPointer } from '../../lib/core/json/pointer.ts'
 import { FINAL_ANSWER } from '../../lib/core/model.ts'
+import type { Score } from '../../lib/core/score.ts'
 import type { StepStore } from '../../lib/core/step.ts'
 import type { Decision } from '../../lib/core/wait.ts'
 import { approvalIdOf, storedDecision } from '../../lib/engine/waiting/approvals.ts'
@@ -26,11 +27,8 @@ export type CaseRun = {
   scores?: Record<string, CaseScore>
 }
 
-/** The score of an output, from 0 to 1, or why there is none. */
-export type CaseScore = { costUsd: number | null } & (
-  | { score: number; reason: string | null }
-  | { error: string }
-)
+/** The score of an output, from 0 to 1; null without one, then `error` says why. */
+export type CaseScore = Pick<CaseRun, 'costUsd'> & Pick<Score, 'score' | 'reason'> & { error: string | null }
 
 /** What a run did differently from what the case expects; empty if the case passes. */
 export function findFailures(expectation: Expectation, run: CaseRun): Difference[] {
@@ -87,13 +85,12 @@ function findOutputFailures({ equals, matches, pointers }: Expectation, output: 
 }
 
 function findScoreFailures(expectation: Expectation, { scores = {} }: CaseRun): Difference[] {
-  return Object.entries(scores).flatMap(([scorer, result]) => {
-    if ('error' in result) return { pointer: '', message: `the scorer ${scorer} failed: ${result.error}` }
+  return Object.entries(scores).flatMap(([scorer, { score, reason, error }]) => {
+    if (score === null) return { pointer: '', message: `the scorer ${scorer} failed: ${error}` }
     const condition = expectation.scores?.[scorer] ?? ''
-    if (isMet(condition, result.score)) return []
-    const reason = result.reason === null ? '' : `: ${result.reason}`
-    const message = `the score of ${scorer} is ${result.score}, expected ${condition}${reason}`
-    return { pointer: '', message }
+    if (isMet(condition, score)) return []
+    const why = reason === null ? '' : `: ${reason}`
+    return { pointer: '', message: `the score of ${scorer} is ${score}, expected ${condition}${why}` }
   })
 }
 

@@ -126,12 +126,10 @@ class Sample {
   addMissing(what: string, option: string, taken: string[], otherwise = ''): void {
     const names = Object.keys((this.root.length > 0 ? this.value.item : this.value) as JsonObject)
     const paths = names.map((name) => [...this.root, name].join('.'))
-    const isAnswer = (path: string) => /answer|expected|ideal|label|target/i.test(path)
     const free = paths.filter((path) => !taken.includes(path))
-    const found = free.find((path) => isAnswer(path) === option.startsWith('--expect')) ?? free[0] ?? 'item.…'
-    this.problems.push(
-      `It has no value for ${what}: name its path, such as ${option}${found}${otherwise}. It has ${paths.join(', ') || 'no values'}.`,
-    )
+    const found = (option.startsWith('--expect') ? free.at(-1) : free[0]) ?? 'item.…'
+    const name = `name its path, such as ${option}${found}${otherwise}`
+    this.problems.push(`It has no value for ${what}: ${name}. It has ${paths.join(', ') || 'no values'}.`)
   }
 }
 

@@ -124,6 +124,8 @@ async function runOnce(params: CaseParams, answers: Answers): Promise<CaseRun & 
 /** What scorers receive as the version that has run: a recording could not repeat the id of a version. */
 const VERSION_OF_CASES = 'test'
 
+const NO_SCORER = 'it is neither in a folder next to the agent, nor published'
+
 /** The scores that the case expects, by scorers that are published in its organization. */
 async function scoreOutput(
   params: CaseParams,
@@ -137,20 +139,17 @@ async function scoreOutput(
   const run = { input: testCase.input, output, expected: equals ?? matches, steps, agent }
   const score = async (slug: string): Promise<CaseScore> => {
     const scorer = await stores.agents.get({ organizationId, id: agentIdOf(organizationId, slug) })
-    if (!scorer?.current)
-      return { costUsd: 0, error: 'it is neither in a folder next to the agent, nor published' }
+    if (!scorer?.current) return { score: null, reason: null, error: NO_SCORER, costUsd: 0 }
     const input = toScorerInput(scorer.inputSchema, { ...run, version: VERSION_OF_CASES })
     const result = await runScorer({
       ...{ stores, environment, version: scorer.current, model: null },
       testCase: { name: slug, input, expect: {} },
       ...(onLog && { onLog }),
     })
-    const { costUsd, failures } = result
-    const read = readScore(result.output ?? {})
-    const error = failures[0]?.message ?? read.error?.message
-    return error === undefined && read.score !== null
-      ? { costUsd, score: read.score, reason: read.reason }
-      : { costUsd, error: error ?? '' }
+    const { costUsd, failures, output: said } = result
+    const { score, reason, error } = readScore(said ?? {})
+    if (failures[0]) return { score: null, reason: null, error: failures[0].message ?? '', costUsd }
+    return { score, reason, error: error?.message ?? null, costUsd }
   }
   return Object.fromEntries(
     await Promise.all(Object.keys(scores).map(async (slug) => [slug, await score(slug)])),

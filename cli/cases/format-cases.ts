@@ -40,14 +40,13 @@ export function costOf(runs: Pick<Run, 'costUsd'>[]): number | null {
 
 /** Without runs that have no score. */
 function meanScores(runs: Pick<Run, 'scores'>[]): Record<string, number> {
-  const all = runs.flatMap(({ scores = {} }) =>
-    Object.entries(scores).flatMap(([scorer, result]) => ('error' in result ? [] : [{ scorer, ...result }])),
-  )
-  const means = [...Map.groupBy(all, ({ scorer }) => scorer)].map(([scorer, each]) => [
-    scorer,
-    each.reduce((sum, { score }) => sum + score, 0) / each.length,
-  ])
-  return Object.fromEntries(means)
+  const means: Record<string, number> = {}
+  const all = runs.flatMap(({ scores = {} }) => Object.entries(scores))
+  for (const [scorer, each] of Map.groupBy(all, ([scorer]) => scorer)) {
+    const given = each.flatMap(([, { score }]) => score ?? [])
+    if (given.length > 0) means[scorer] = given.reduce((sum, score) => sum + score, 0) / given.length
+  }
+  return means
 }
 
 /** A table of the cases, then what failed, then a summary. */

@@ -2,16 +2,9 @@ import type { TestCase } from '../../authoring/cases/case-file.ts'
 import type { Difference } from '../../authoring/cases/differences.ts'
 import type { CaseScore } from '../../authoring/cases/find-failures.ts'
 import type { Json } from '../../lib/core/json/json.ts'
-import {
-  describeResult,
-  describeScores,
-  formatCost,
-  formatScore,
-  formatScores,
-  type Run,
-} from './format-cases.ts'
+import { describeResult, describeScores, formatCost, formatScore, type Run } from './format-cases.ts'
 import { type Html, html, htmlPage, htmlTable } from './html.ts'
-import { describePassed, describeTime, isReport, type MatrixRow, runsOf } from './model-matrix.ts'
+import { describeTime, isReport, type MatrixRow, summaryOf } from './model-matrix.ts'
 
 type Tested = { title: string; slug: string; description: string | null; finishedAt: Date; cases: TestCase[] }
 
@@ -30,17 +23,14 @@ export function formatHtmlReport(tested: Tested, rows: MatrixRow[]): string {
     html`<h2>Summary</h2>`,
     htmlTable(
       ['Model', 'Cases passed', 'Average scores', 'Time per run', 'Cost'],
-      rows.map((row) =>
-        isReport(row)
-          ? [
-              row.model ?? 'of the agent',
-              verdictOf(row.failed === 0, describePassed(row)),
-              formatScores(row.scores) || '-',
-              describeTime(runsOf(row)),
-              formatCost(row.costUsd),
-            ]
-          : [row.model, verdictOf(false, row.problem), '-', '-', '-'],
-      ),
+      rows.map((row) => {
+        const [model, passed, ...others] = summaryOf(row)
+        return [
+          model ?? '',
+          isReport(row) ? verdictOf(row.failed === 0, passed ?? '') : verdictOf(false, row.problem),
+          ...others,
+        ]
+      }),
     ),
     htmlTable(
       ['Case', ...reports.map(({ model }) => model ?? 'Result')],
@@ -82,8 +72,8 @@ const rowOf = ({ pointer, message, expected, actual }: Difference) => [
 ]
 
 const scoreRow = ([scorer, result]: [string, CaseScore]) =>
-  'error' in result
-    ? [scorer, 'none', result.error]
+  result.score === null
+    ? [scorer, 'none', result.error ?? '']
     : [scorer, formatScore(result.score), result.reason ?? '']
 
 function showValue(value: Json | undefined): Html {

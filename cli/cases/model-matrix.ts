@@ -24,17 +24,6 @@ export const hasFailures = (rows: MatrixRow[]): boolean =>
 /** A table of the models, one of the cases with each model, then what failed. */
 export function formatMatrix(rows: MatrixRow[]): string {
   const reports = rows.filter(isReport)
-  const totals = rows.map((row) =>
-    isReport(row)
-      ? [
-          String(row.model),
-          describePassed(row),
-          formatScores(row.scores),
-          describeTime(runsOf(row)),
-          formatCost(row.costUsd),
-        ]
-      : [row.model, 'cannot be used'],
-  )
   const cases = (reports[0]?.cases ?? []).map(({ name }, index) => [
     name,
     ...reports.map(({ cases }) => describeCell(cases[index]?.runs ?? [])),
@@ -47,7 +36,7 @@ export function formatMatrix(rows: MatrixRow[]): string {
     return lines.length > 0 ? [`${model}`, ...lines] : []
   })
   return [
-    textTable(['MODEL', 'PASSED', 'SCORES', 'TIME PER RUN', 'COST'], totals),
+    textTable(['MODEL', 'PASSED', 'SCORES', 'TIME PER RUN', 'COST'], rows.map(summaryOf)),
     '',
     textTable(['CASE', ...reports.map(({ model }) => String(model))], cases),
     '',
@@ -58,9 +47,14 @@ export function formatMatrix(rows: MatrixRow[]): string {
     .trimEnd()
 }
 
-export const describePassed = ({ passed, failed }: CaseReport): string => `${passed} of ${passed + failed}`
-
-export const runsOf = ({ cases }: CaseReport): Run[] => cases.flatMap(({ runs }) => runs)
+/** The model, how many cases passed, scores, time and cost. */
+export function summaryOf(row: MatrixRow): string[] {
+  if (!isReport(row)) return [row.model, 'cannot be used', '-', '-', '-']
+  const { model, passed, failed, scores, costUsd, cases } = row
+  const time = describeTime(cases.flatMap(({ runs }) => runs))
+  const figures = [formatScores(scores) || '-', time, formatCost(costUsd)]
+  return [model ?? 'of the agent', `${passed} of ${passed + failed}`, ...figures]
+}
 
 /** Of a run, on average. */
 export function describeTime(runs: Run[]): string {

@@ -26,22 +26,13 @@ type Options = { folder: string; input: FieldPaths; expect: FieldPaths | false }
 export function addImportCommand(cases: CliCommand): void {
   cases
     .command('import')
-    .description(
-      'Add the lines of a dataset for OpenAI Evals as cases: {"item": {…}}, or {"input": …, "ideal": …}.',
-    )
+    .description('Add lines of a dataset for OpenAI Evals: {"item": {…}}, or {"input": …, "ideal": …}.')
     .argument('<file>', 'JSONL, or - for standard input')
     .requiredOption('--folder <path>', 'folder of the agent')
-    .option(
-      '--input <field=path>',
-      'where an input field is in a line; default: what has its name',
-      parsePath,
-      {},
-    )
+    .option('--input <field=path>', 'where an input field is; default: what has its name', parsePath, {})
     .option('--expect <field=path>', 'the same for fields of the expected output', parsePath, {})
     .option('--no-expect', 'import inputs only')
-    .examples(
-      'cases import evals.jsonl --folder agents/ask --input question=item.query --expect answer=item.ideal',
-    )
+    .examples('cases import evals.jsonl --folder agents/ask --expect answer=item.ideal')
     .run<Options>((options, [file = '']) => withProgress(`Importing ${file}`, importCases(file, options)))
 }
 

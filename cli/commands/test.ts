@@ -2,11 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { InvalidArgumentError, Option } from 'commander'
 import type { TestCase } from '../../authoring/cases/case-file.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
-import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { formatReport } from '../cases/format-cases.ts'
 import { formatHtmlReport } from '../cases/html-report.ts'
-import { formatMatrix, hasFailures, isReport, type MatrixRow } from '../cases/model-matrix.ts'
+import { formatMatrix, hasFailures, isReport } from '../cases/model-matrix.ts'
 import { testModels } from '../cases/test-cases.ts'
 import type { CliCommand } from '../command.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
@@ -73,16 +72,15 @@ export function addTestCommand(program: CliCommand): void {
     )
     .option('--replay', 'use what was recorded: no model, network or API key is needed')
     .option('--no-types', 'do not check the types of the code')
-    .examples(
-      'test agents/redact-pii',
-      'test agents/triage-ticket --replay',
-      'test agents/triage-ticket --models openai/gpt-5,anthropic/claude-sonnet-4-5 --report report.html',
-    )
+    .examples('test agents/redact-pii --report report.html', 'test agents/triage-ticket --replay')
     .run<Options & SharedOptions>(async (options, [folder = '']) => {
       const { agent, cases, problems } = await checkFolder(folder, { types: options.types })
       if (!agent) throw folderError('Test', problems)
       if (cases.length === 0) throw new UserError(`${folder} has no cases. Write some into cases.yaml.`)
       const selected = selectCases(cases, options.case)
+      const { report } = options
+      // Before anything is paid.
+      if (report !== undefined) await writeReport(report, '')
       const rows = await testModels(folder, agent, options.models ?? [options.model ?? null], {
         mode: options.record ? 'record' : options.replay ? 'replay' : 'live',
         repeat: options.repeat,
@@ -90,13 +88,14 @@ export function addTestCommand(program: CliCommand): void {
         cases,
         selected,
       })
-      const note = options.report && (await writeReport(options.report, agent, selected, rows))
+      const tested = { ...agent.document, finishedAt: new Date(), cases: selected }
+      if (report !== undefined) await writeReport(report, formatHtmlReport(tested, rows))
       const [first] = rows
       const isMatrix = options.models || !first || !isReport(first)
       return {
         json: isMatrix ? { models: rows } : first,
         text: isMatrix ? formatMatrix(rows) : formatReport(first),
-        ...(note && { note }),
+        ...(report !== undefined && { note: `Wrote ${report}.` }),
         hasFailed: hasFailures(rows),
       }
     })
@@ -119,17 +118,8 @@ function selectCases(cases: TestCase[], names: string[]): TestCase[] {
   )
 }
 
-/** @throws UserError if the file cannot be written */
-async function writeReport(
-  file: string,
-  { document }: LoadedAgent,
-  cases: TestCase[],
-  rows: MatrixRow[],
-): Promise<string> {
-  try {
-    await writeFile(file, formatHtmlReport({ ...document, finishedAt: new Date(), cases }, rows))
-  } catch (error) {
-    throw new UserError(`Cannot write ${file}: ${(error as Error).message}`)
-  }
-  return `Wrote ${file}.`
-}
+/** @throws UserError */
+const writeReport = (file: string, text: string) =>
+  writeFile(file, text).catch((error: Error) => {
+    throw new UserError(`Cannot write ${file}: ${error.message}`)
+  })

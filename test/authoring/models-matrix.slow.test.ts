@@ -44,9 +44,9 @@ describe('test --models', () => {
     expect(lines.slice(0, 8)).toEqual([
       'MODEL | PASSED | SCORES | TIME PER RUN | COST',
       `${right} | 1 of 1 | judge 1 | … ms | $0.00002`,
-      'nowhere/model | cannot be used',
+      'nowhere/model | cannot be used | - | - | -',
       `${wrong} | 0 of 1 | judge 0.25 | … ms | $0.00002`,
-      'openai/gpt-5 | cannot be used',
+      'openai/gpt-5 | cannot be used | - | - | -',
       '',
       `CASE | ${right} | ${wrong}`,
       'asks | passed, judge 1, $0.00002, … ms | FAILED, judge 0.25, $0.00002, … ms',

@@ -101,7 +101,7 @@ describe('a case with scores', () => {
       environment: OFFLINE,
     })
     expect(replayed[0].runs[0].scores).toEqual({
-      judge: { score: 0.75, reason: 'Good.', costUsd: null },
+      judge: { score: 0.75, reason: 'Good.', error: null, costUsd: null },
     })
     cli.write(inFolder('recorded/judge', { 'agent.md': scorerDocument(false, ['output'], 'Be strict.') }))
     const { stdout } = await cli.run(['test', 'recorded/asks', '--replay'], { environment: OFFLINE })

@@ -25,7 +25,10 @@ function reportOf(text: string) {
     steps: 1,
     costUsd: 0.01,
     durationMs: 5,
-    scores: { [text]: { score: 0.5, reason: text, costUsd: 0 }, other: { error: text, costUsd: 0 } },
+    scores: {
+      [text]: { score: 0.5, reason: text, error: null, costUsd: 0 },
+      other: { score: null, reason: null, error: text, costUsd: 0 },
+    },
     failures: [
       { pointer: text, expected: text, actual: { text } },
       { pointer: '', message: text },
