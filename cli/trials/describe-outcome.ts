@@ -1,11 +1,12 @@
-import type { TrialItem } from '../../clients/typescript/src/index.ts'
 import {
   describeGate,
   describeSettings,
   listMeasures,
+  listScores,
   listVerdicts,
   MEASURE_HEADER,
   type Outcome,
+  SCORE_HEADER,
   toDollars,
   toText,
 } from '../../lib/contract/trial-outcome.ts'
@@ -25,6 +26,7 @@ export function describeOutcome({ trial, slug, gate, unmet, items }: Outcome): s
     '',
     textTable(['VERDICT', 'RUNS'], listVerdicts(trial)),
     ...(sums ? ['', textTable(['', ...MEASURE_HEADER], listMeasures(sums))] : []),
+    ...(sums?.scores ? ['', textTable(SCORE_HEADER, listScores(sums))] : []),
     ...(sums?.schemaViolations ? ['', `Violations of schemas: ${sums.schemaViolations} runs`] : []),
     ...(shown.length > 0 ? ['', 'First differences:', ...shown.flatMap(describeItem)] : []),
     '',
@@ -39,8 +41,9 @@ function describeItem({
   executionId,
   differences,
   moreDifferences,
+  scores = [],
   error,
-}: TrialItem) {
+}: Outcome['items'][number]) {
   const shown = differences.slice(0, MAX_SHOWN.differences)
   const isCut = moreDifferences || shown.length < differences.length
   return [
@@ -50,6 +53,9 @@ function describeItem({
         `  ${toCell(path) || '(all)'}: ${cellOf(values, 'original')} → ${cellOf(values, 'trial')}`,
     ),
     ...(isCut ? ['  …'] : []),
+    ...scores.map(
+      ({ agent, original, trial }) => `  score of ${agent}: ${original ?? '-'} → ${trial ?? '-'}`,
+    ),
     ...(error ? [`  ${error.code}: ${toCell(error.message)}`] : []),
   ]
 }

@@ -12,6 +12,7 @@ type Props = {
 
 const COLORS: Record<Verdict, string> = {
   ...{ SAME: 'var(--series-2)', CHANGED: 'var(--warning)', CORRECTED: 'var(--series-1)' },
+  EQUIVALENT: 'color-mix(in srgb, var(--series-2), var(--warning))',
   ...{ REGRESSED: 'var(--danger)', DIVERGED: 'var(--json-literal)', ERROR: 'var(--series-3)' },
 }
 

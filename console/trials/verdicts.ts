@@ -4,6 +4,7 @@ import { formatCount } from '../components/format.ts'
 
 export const VERDICT_LABELS: Record<Verdict, string> = {
   SAME: 'Same',
+  EQUIVALENT: 'Equivalent',
   CHANGED: 'Changed',
   CORRECTED: 'Corrected',
   REGRESSED: 'Regressed',
@@ -13,6 +14,7 @@ export const VERDICT_LABELS: Record<Verdict, string> = {
 
 export const VERDICT_MEANINGS: Record<Verdict, string> = {
   SAME: 'Like the original: the same output, or the same error.',
+  EQUIVALENT: 'Another output, and every scorer gives it the score of the original, within its tolerance.',
   CHANGED: 'Another output, or the original had failed and this one has not.',
   CORRECTED: 'Now equals the output that a person has corrected; the original did not.',
   REGRESSED: 'The original equalled the corrected output, and this one does not.',

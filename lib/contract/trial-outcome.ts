@@ -29,11 +29,18 @@ export function findReasons(
   return findChanges(sums, lines)
 }
 
-function findChanges({ runs, verdicts }: TrialSums, lines: number): string[] {
+function findChanges({ runs, verdicts, scores = [] }: TrialSums, lines: number): string[] {
   const grave = GRAVE.filter((verdict) => verdicts[verdict] > 0)
   return [
     ...(runs < lines ? [`${lines - runs} of ${lines} executions were not tried.`] : []),
     ...(grave.length > 0 ? [`${grave.map((verdict) => `${verdicts[verdict]} ${verdict}`).join(', ')}.`] : []),
+    ...scores.flatMap(({ agent, difference }) =>
+      difference && difference.high < 0
+        ? [
+            `The mean score of ${agent} changes by ${toScore(difference.mean)} (95 %: ${toRange(difference)}).`,
+          ]
+        : [],
+    ),
   ]
 }
 
@@ -63,8 +70,27 @@ export function describeSettings({
   ]
 }
 
-export const listVerdicts = ({ verdicts }: Pick<TrialRecord, 'verdicts'>): string[][] =>
-  VERDICTS.map((verdict) => [verdict, String(verdicts[verdict])])
+export const listVerdicts = ({ verdicts, scorers }: Pick<TrialRecord, 'verdicts' | 'scorers'>): string[][] =>
+  VERDICTS.filter((verdict) => verdict !== 'EQUIVALENT' || scorers).map((verdict) => [
+    verdict,
+    String(verdicts[verdict]),
+  ])
+
+export const SCORE_HEADER = ['SCORER', 'ORIGINAL', 'TRIAL', 'DIFFERENCE', '95 %', 'BETTER', 'SAME', 'WORSE']
+
+/** The mean score of both sides and their difference, by scorer, and how many runs have no score. */
+export const listScores = ({ scores = [] }: NonNullable<TrialRecord['sums']>): string[][] =>
+  scores.map(({ agent, original, trial, difference, wins, ties, losses, unscored }) => [
+    unscored > 0 ? `${agent} (${unscored} without a score)` : agent,
+    ...[original, trial, difference].map((each) => (each ? toScore(each.mean) : '-')),
+    difference ? toRange(difference) : '-',
+    ...[wins, ties, losses].map(String),
+  ])
+
+const toScore = (score: number): string => String(Number(score.toFixed(3)))
+
+const toRange = ({ low, high }: { low: number; high: number }): string =>
+  `${toScore(low)} to ${toScore(high)}`
 
 /** JSON of a value; `none` where the output has no such value. */
 export const toText = (

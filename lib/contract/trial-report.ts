@@ -3,9 +3,11 @@ import {
   describeGate,
   describeSettings,
   listMeasures,
+  listScores,
   listVerdicts,
   MEASURE_HEADER,
   type Outcome,
+  SCORE_HEADER,
   toDollars,
   toText,
 } from './trial-outcome.ts'
@@ -31,6 +33,14 @@ export function toReport(outcome: Outcome, command: string): string {
     ...(error ? [`Stopped: ${toCode(`${error.code}: ${error.message}`)}`] : []),
     toTable(['verdict', 'runs'], listVerdicts(trial)),
     ...(sums ? [toTable(['', ...MEASURE_HEADER.map((name) => name.toLowerCase())], listMeasures(sums))] : []),
+    ...(sums?.scores
+      ? [
+          toTable(
+            SCORE_HEADER.map((name) => name.toLowerCase()),
+            listScores(sums),
+          ),
+        ]
+      : []),
   ].join('\n\n')
   return items.length === 0
     ? `${head}\n`

@@ -12,6 +12,7 @@ import { DAY_MS } from './limits.ts'
 import { PayloadTooLarge } from './request-errors.ts'
 import type { SelectedBy } from './rollout.ts'
 import { judgementOf, type TrialSettings, type TrialSums, type Verdict } from './trial.ts'
+import { measuresOf } from './usage.ts'
 import type { Wait } from './wait.ts'
 
 /** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
@@ -180,11 +181,17 @@ export type TrialItem = {
   error: ExecutionError | null
 }
 
-/** Of a line that has ended. */
+/** How long a line has run, without the runs of its scorers. */
+export function runTimeOf(line: ExecutionSummary): number {
+  const { runTimeMs } = measuresOf(line, Date.parse(line.finishedAt ?? line.createdAt))
+  return Math.max(runTimeMs - (line.judgement?.scoring?.ms ?? 0), 0)
+}
+
+/** Of a line that has ended, with its scorers. */
 export function totalsOf(ended: ExecutionSummary): LaneTotals {
   const kind =
     ended.status === 'SUCCESS' ? 'succeeded' : ended.error?.code === CANCELLED.code ? 'cancelled' : 'failed'
-  const costUsd = usageOfTree(ended)?.costUsd ?? 0
+  const costUsd = roundDollars((usageOfTree(ended)?.costUsd ?? 0) + (ended.judgement?.scoring?.costUsd ?? 0))
   const verdicts = ended.source === 'TRIAL' && { verdicts: { [judgementOf(ended).verdict]: 1 } }
   return { ...NO_TOTALS, [kind]: 1, costUsd, ...verdicts }
 }

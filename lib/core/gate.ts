@@ -1,9 +1,13 @@
-import type { Gate, TrialSums } from './trial.ts'
+import type { Interval } from './bootstrap.ts'
+import type { Gate, ScoreGate, TrialSums } from './trial.ts'
 
 /** A trial without runs shows nothing. */
 export const MIN_RUNS = 1
 
-/** A sum of prices in binary is not exact. */
+/** The interval of the mean of fewer scores says too little. */
+const MIN_SCORED_RUNS = 20
+
+/** A sum of decimals in binary is not exact. */
 const TOLERANCE = 1e-9
 
 export type UnmetLimit = { limit: Exclude<keyof Gate, 'require'>; message: string }
@@ -13,7 +17,7 @@ export type UnmetLimit = { limit: Exclude<keyof Gate, 'require'>; message: strin
  * those that failed or diverged without `maxError`.
  */
 export function findUnmet(gate: Gate, sums: TrialSums): UnmetLimit[] {
-  const { maxRegressed, maxChanged, maxError, maxCostIncrease, minRuns = MIN_RUNS } = gate
+  const { maxRegressed, maxChanged, maxError, maxCostIncrease, minRuns = MIN_RUNS, scores = {} } = gate
   const { CHANGED, REGRESSED, DIVERGED, ERROR } = sums.verdicts
   const failed = maxError === undefined ? ERROR + DIVERGED : 0
   const changed = CHANGED + failed + (maxRegressed === undefined ? REGRESSED : 0)
@@ -33,7 +37,33 @@ export function findUnmet(gate: Gate, sums: TrialSums): UnmetLimit[] {
     maxCostIncrease === undefined || increase <= maxCostIncrease + TOLERANCE,
     `${describeIncrease(sums, increase)}; at most ${toPercent(maxCostIncrease)} more are allowed`,
   )
+  for (const [agent, limits] of Object.entries(scores))
+    for (const message of findUnmetScores(agent, limits, sums)) unmet.push({ limit: 'scores', message })
   return unmet
+}
+
+/**
+ * A limit is met if the whole 95 % interval is within it: that of the mean score, or of its difference. Where only a
+ * part of it is, more runs could tell. A scorer that has failed on most runs has shown nothing.
+ */
+function findUnmetScores(agent: string, limits: ScoreGate, { runs, scores = [] }: TrialSums): string[] {
+  const found = scores.find((each) => each.agent === agent)
+  const needed = Math.max(MIN_SCORED_RUNS, Math.ceil(runs / 2))
+  if (!found?.trial || !found.difference || found.runs < needed) {
+    const scored = `${found?.runs ?? 0} of ${runs} have scores of ${agent} on both sides`
+    return [`Not enough runs: ${scored}, fewer than ${needed} (scores.${agent}).`]
+  }
+  const { min = Number.NEGATIVE_INFINITY, maxDrop = Number.POSITIVE_INFINITY } = limits
+  const check = (name: keyof ScoreGate, what: string, { mean, low, high }: Interval, least: number) => {
+    if (low >= least - TOLERANCE) return []
+    const isKnown = high < least - TOLERANCE
+    const is = `${what} of ${agent} is ${mean} (95 %: ${low} to ${high}), and must be at least ${least}`
+    return [`${isKnown ? 'The' : 'Not enough runs to tell: the'} ${is} (scores.${agent}.${name}).`]
+  }
+  return [
+    ...check('min', 'mean score', found.trial, min),
+    ...check('maxDrop', 'change of the mean score', found.difference, -maxDrop),
+  ]
 }
 
 /** As a fraction of what the originals cost. Null: they cost nothing, and the trial did, or no run was compared. */

@@ -2,13 +2,8 @@ import type { Execution, ExecutionSummary } from './execution.ts'
 import { derivedId, timeOfId } from './ids.ts'
 import type { JsonObject } from './json/json.ts'
 import { isInShare } from './rollout.ts'
-import { type ProductionRun, type RunScore, readScore, type Score, type Scorer } from './score.ts'
+import { type ProductionRun, type RunScore, readScore, type Scorer, toScore } from './score.ts'
 import type { ScoredEntry } from './usage.ts'
-
-/** Scores below the minimum of their scorer, and what destinations are told of them. */
-export type LowScore = Omit<ProductionRun, 'min'> &
-  Pick<Execution, 'tenantId'> &
-  Pick<Score, 'score' | 'reason'> & { executionId: string; min: number; scoreExecutionId: string }
 
 /** The scorers that score a run: each by its own percentage, and always the same ones. */
 export const chooseScorers = (scorers: Scorer[] = [], executionId: string): RunScore[] =>
@@ -43,32 +38,19 @@ export function toScoredEntry(execution: MaybeScored, output: JsonObject | null)
   return { ...key, score, isLow: isBelow(score, min) }
 }
 
-/** What the final run of a scorer says. */
-export function toRunScore(
-  execution: ExecutionSummary & Partial<Pick<Execution, 'output'>>,
-): RunScore | null {
+/** What the final run of a scorer says; null for any other execution. */
+export function toRunScore(execution: ExecutionSummary & { output?: JsonObject | null }): RunScore | null {
   const run = scoredBy(execution)
   if (!run) return null
-  const { id, versionId, error, output } = execution
-  const failed = { score: null, reason: null, error: error && { code: error.code, message: error.message } }
-  const said = output ? readScore(output) : failed
-  return { agent: run.scorer, min: run.min, result: { executionId: id, versionId, ...said } }
+  const { scorer: agent, min } = run
+  return { agent, min, result: toScore(agent, { output: null, ...execution }) }
 }
 
-/** Null unless the execution is the run of a scorer that says that the score of a production run is low. */
-export function findLowScore(execution: Parameters<typeof toRunScore>[0]): LowScore | null {
+/** What destinations are told of the run of a scorer; null unless it says that the score of a production run is low. */
+export function findLowScore(execution: Parameters<typeof toRunScore>[0]) {
   const [run, said] = [scoredBy(execution), toRunScore(execution)]
   if (!run || !said?.result || !isLow(said)) return null
-  const { id, tenantId, scored } = execution
+  const { id: scoreExecutionId, tenantId, scored } = execution
   const { score, reason } = said.result
-  const { min = 0, ...key } = run
-  return {
-    ...key,
-    tenantId,
-    executionId: scored?.executionId ?? '',
-    score,
-    reason,
-    min,
-    scoreExecutionId: id,
-  }
+  return { ...run, tenantId, executionId: scored?.executionId, score, reason, scoreExecutionId }
 }

@@ -21,12 +21,12 @@ export type Scorer = {
 
 /**
  * What a run scores. `production`: what it knows of a production run. `trial`: the trial whose outputs it scores, and
- * what that may cost. `isCallee`: the run is one of an agent that the scorer has called.
+ * what that may cost, 0 for nothing. `isCallee`: the run is one of an agent that the scorer has called.
  */
 export type ScoredRun = {
   executionId: string
   production?: ProductionRun
-  trial?: { id: string; maxCostUsd: number | null }
+  trial?: { id: string; maxCostUsd: number }
   isCallee?: true
 }
 
@@ -49,18 +49,30 @@ export type Score = {
  * A scorer that scores a production run: it was chosen when the run was accepted. `agent`: its slug. `min`: lower
  * scores need attention. `result`: absent until it has said something, or why it cannot.
  */
-export type RunScore = { agent: string; min?: number | undefined; result?: Omit<Score, 'agent'> }
+export type RunScore = { agent: string; min?: number | undefined; result?: Score }
 
-const MAX_REASON_CHARACTERS = 500
+/** Of a reason, or of an error. */
+const MAX_TEXT_CHARACTERS = 500
 
 /** Reads what the output of a scorer says. */
 export function readScore({ score, reason }: JsonObject): Pick<Score, 'score' | 'reason' | 'error'> {
   const value: Json | undefined = score instanceof ExactNumber ? score.toDouble() : score
   if (typeof value === 'number' && value >= 0 && value <= 1) {
-    const text = typeof reason === 'string' ? reason.slice(0, MAX_REASON_CHARACTERS).toWellFormed() : null
-    return { score: value, reason: text, error: null }
+    return { score: value, reason: typeof reason === 'string' ? cut(reason) : null, error: null }
   }
   const found = value === undefined ? 'is missing' : `is ${JSON.stringify(value).slice(0, 50).toWellFormed()}`
   const message = `The output of a scorer must have a number from 0 to 1 as score, which ${found}.`
   return { score: null, reason: null, error: { code: 'InvalidScore', message } }
 }
+
+type EndedRun = { id: string; versionId: string; output: JsonObject | null; error: Score['error'] }
+
+/** What a run of a scorer that has ended says. @param agent its slug */
+export function toScore(agent: string, { id, versionId, output, error }: EndedRun): Score {
+  const run = { agent, executionId: id, versionId }
+  if (output) return { ...run, ...readScore(output) }
+  const { code, message } = error ?? { code: 'Unknown', message: 'The scorer has no output.' }
+  return { ...run, score: null, reason: null, error: { code, message: cut(message) } }
+}
+
+const cut = (text: string): string => text.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()

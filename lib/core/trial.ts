@@ -1,4 +1,5 @@
 import type { Json } from './json/json.ts'
+import type { ScoredPair, ScoreSums, TrialScorer } from './score-pairs.ts'
 
 /** Where a part of a replayed run comes from: the recording of the original, or as in any other run. */
 export const REPLAY_SOURCES = ['recorded', 'live'] as const
@@ -29,6 +30,8 @@ export type Replay = ReplaySettings & {
   isTrial: boolean
   /** The model of agents whose document names none, as in the original. Null: that of the service. */
   defaultModel: string | null
+  /** Of a line of a trial: what scores its output and that of the original. Absent for nothing. */
+  scorers?: TrialScorer[]
   /** What all lines of its trial may cost together; 0: no model is called. Absent for no limit. */
   maxTrialCostUsd?: number
 }
@@ -50,11 +53,22 @@ export type TrialSettings = ReplaySettings & {
   to: string | null
   tenantId: string | null
   feedback: (typeof TRIAL_FEEDBACK)[number] | null
+  /** Absent without any. */
+  scorers?: TrialScorer[]
   /** Fewer executions than asked for: older ones were not looked at. */
   isCut?: true
 }
 
-export const VERDICTS = ['SAME', 'CHANGED', 'CORRECTED', 'REGRESSED', 'DIVERGED', 'ERROR'] as const
+/** `EQUIVALENT`: the output is another one, and its scores are those of the original. */
+export const VERDICTS = [
+  'SAME',
+  'EQUIVALENT',
+  'CHANGED',
+  'CORRECTED',
+  'REGRESSED',
+  'DIVERGED',
+  'ERROR',
+] as const
 export type Verdict = (typeof VERDICTS)[number]
 
 /** `original` or `trial` is absent where that output has no such value. Long values are cut. */
@@ -66,6 +80,10 @@ export type Judgement = {
   differences: Difference[]
   /** There are more differences than are kept. */
   isCut?: true
+  /** Absent unless both outputs were scored. */
+  scores?: ScoredPair[]
+  /** What the scorers have cost, and for how long the line has waited for them. Absent like the scores. */
+  scoring?: { costUsd: number; ms: number }
 }
 
 /** The code of the error of a run that would need what its original did not record. */
@@ -97,7 +115,12 @@ export type TrialSums = {
   costUsd: Compared & { originalTotal: number; trialTotal: number }
   runTimeMs: Compared
   steps: Compared
+  /** By scorer. Absent without any. */
+  scores?: ScoreSums[] | undefined
 }
+
+/** What the mean score of a trial has to be, and how much lower than that of its originals it may be. */
+export type ScoreGate = { min?: number | undefined; maxDrop?: number | undefined }
 
 /** What a trial has to meet before its version becomes current. Counts, except for the fraction `maxCostIncrease`. */
 export type Gate = {
@@ -107,5 +130,7 @@ export type Gate = {
   /** Errors and divergences. */
   maxError?: number | undefined
   maxCostIncrease?: number | undefined
+  /** By the slug of the scorer. */
+  scores?: Record<string, ScoreGate> | undefined
   minRuns?: number | undefined
 }

@@ -30,7 +30,7 @@ export const trialUsedUp = (maxTrialCostUsd: number): ExecutionError => ({
   code: 'BudgetExceeded',
   message:
     maxTrialCostUsd === 0
-      ? 'A request differs from the recording, so a model would be called. The trial has no limit for what that may cost: give it maxTrialCostUsd.'
+      ? 'A model would be called, because a request differs from the recording or for a score. The trial has no limit for what that may cost: give it maxTrialCostUsd.'
       : `The trial has used up what it may cost: ${maxTrialCostUsd} US dollars (maxTrialCostUsd).`,
   maxTrialCostUsd,
 })
@@ -38,6 +38,6 @@ export const trialUsedUp = (maxTrialCostUsd: number): ExecutionError => ({
 /** A request that a recording does not answer. */
 export const withoutPrice = (model: string, maxTrialCostUsd: number): ExecutionError => ({
   code: 'BudgetExceeded',
-  message: `A request differs from the recording. The model ${model} has no price, so the limit of the trial cannot be kept (maxTrialCostUsd). Set its price in MODEL_PRICES.`,
+  message: `The model ${model} would be called, which has no price, so the limit of the trial cannot be kept (maxTrialCostUsd). Set its price in MODEL_PRICES.`,
   maxTrialCostUsd,
 })

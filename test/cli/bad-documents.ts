@@ -113,6 +113,12 @@ scorers: [{ agent: foo }, { agent: b }, { agent: b }]
 ! 6:13: scorers.0.agent: must be another agent: none scores itself
 ! 6:43: scorers.2.agent: must not name "b" twice
 
+code: a gate for the scores of another agent
+input: {}
+scorers: [{ agent: tone }]
+execution: { promotion: { require: trial, scores: { faithful: { min: 0.8 } } } }
+! 7:53: execution.promotion.scores.faithful: must be one of the scorers of the document: tone
+
 code: no scorers
 input: {}
 scorers: []
@@ -156,13 +162,19 @@ execution:
     maxError: 0.5
     minRuns: 0
     maxRegresed: 0
+    scores:
+      faithful: { maxDrop: -0.1, maxdrop: 0 }
+      tone: {}
   promotoin: {}
 ! 8:5: execution.promotion.require: must be one of trial, not "trail"; did you mean "trial"?
 ! 9:5: execution.promotion.maxChanged: must be at least 0
 ! 10:5: execution.promotion.maxError: must be an integer, not 0.5
 ! 11:5: execution.promotion.minRuns: must be at least 1
 ! 12:5: execution.promotion.maxRegresed: unknown field; did you mean "maxRegressed"?
-! 13:3: execution.promotoin: unknown field; did you mean "promotion"?
+! 14:19: execution.promotion.scores.faithful.maxDrop: must be at least 0
+! 14:34: execution.promotion.scores.faithful.maxdrop: unknown field; did you mean "maxDrop"?
+! 15:7: execution.promotion.scores.tone: must have min or maxDrop, such as { maxDrop: 0.02 }
+! 16:3: execution.promotoin: unknown field; did you mean "promotion"?
 
 model: tools that cannot be read-only
 model: openai/gpt-5

@@ -28,7 +28,7 @@ export function aTrial(counts: Parameters<typeof trialSums>[0], overrides: Parti
     ...{ from: null, to: null, tenantId: null, feedback: null, selectionCut: false },
     ...{ tools: { default: 'recorded' }, models: 'live', steps: 'recorded', ignore: [] },
     verdicts,
-    sums,
+    sums: sums as Trial['sums'],
     ...overrides,
   }
 }

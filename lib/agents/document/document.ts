@@ -117,6 +117,14 @@ const modelSchema = z
 
 const count = () => z.int().min(0).max(MAX_BATCH_LINES).optional()
 
+/** What the mean score of a trial has to meet. */
+export const scoreGateSchema = z
+  .strictObject({
+    min: z.number().min(0).max(1).optional(),
+    maxDrop: z.number().min(0).max(1).optional(),
+  })
+  .refine((gate) => Object.keys(gate).length > 0, 'must have min or maxDrop, such as { maxDrop: 0.02 }')
+
 /** What a trial has to meet before the version that follows becomes current. */
 export const promotionSchema = z.strictObject({
   require: z.literal('trial').optional(),
@@ -124,6 +132,7 @@ export const promotionSchema = z.strictObject({
   maxChanged: count(),
   maxError: count(),
   maxCostIncrease: z.number().min(0).max(1_000).optional(),
+  scores: z.record(z.string(), scoreGateSchema).optional(),
   minRuns: z.int().min(1).max(MAX_TRIAL_RUNS).optional(),
 })
 

@@ -11,6 +11,7 @@ import {
   learningSchema,
   modelObjectSchema,
   promotionSchema,
+  scoreGateSchema,
   settingsSchema,
 } from './document.ts'
 import { keySchema } from './keys-schema.ts'
@@ -99,7 +100,8 @@ function getKnownFields(path: PropertyKey[]): string[] {
   if (path[0] === 'remote') return getKnownRemoteFields(path.slice(1))
   if (path[0] === 'model') return Object.keys(modelObjectSchema.shape)
   if (path[0] !== 'execution') return FIELD_KEYS
-  return Object.keys((path[1] === 'promotion' ? promotionSchema : settingsSchema).shape)
+  if (path[1] !== 'promotion') return Object.keys(settingsSchema.shape)
+  return Object.keys((path[2] === 'scores' ? scoreGateSchema : promotionSchema).shape)
 }
 
 /** @param path from the map or the list of schedules on */

@@ -14,17 +14,30 @@ export const scorerSchema = z.strictObject({
 /** `scorers` in an `agent.md`. */
 export const scorersSchema = z.array(scorerSchema).min(1).max(MAX_SCORERS)
 
-/** Scorers that are named twice, or that would score themselves. */
-export const findScorerProblems = ({
-  slug,
-  scorers = [],
-}: {
+type Scored = {
   slug: string
   scorers?: Scorer[] | undefined
-}): { field: string; message: string }[] =>
-  scorers.flatMap(({ agent }, index) => {
+  execution: { promotion?: { scores?: Record<string, unknown> | undefined } | undefined }
+}
+
+/** Scorers that are named twice or would score themselves, and gates of scores that no trial would have. */
+export function findScorerProblems({
+  slug,
+  scorers = [],
+  execution: { promotion },
+}: Scored): { field: string; message: string }[] {
+  const names = scorers.map(({ agent }) => agent)
+  const ofScorers = names.flatMap((agent, index) => {
     const field = `scorers.${index}.agent`
     if (agent === slug) return [{ field, message: 'must be another agent: none scores itself' }]
-    const isFirst = scorers.findIndex((each) => each.agent === agent) === index
-    return isFirst ? [] : [{ field, message: `must not name "${agent}" twice` }]
+    return names.indexOf(agent) === index ? [] : [{ field, message: `must not name "${agent}" twice` }]
   })
+  const ofGates = Object.keys(promotion?.scores ?? {}).filter((name) => !names.includes(name))
+  return [
+    ...ofScorers,
+    ...ofGates.map((name) => ({
+      field: `execution.promotion.scores.${name}`,
+      message: `must be one of the scorers of the document: ${names.join(', ') || 'it has none'}`,
+    })),
+  ]
+}

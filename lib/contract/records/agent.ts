@@ -149,6 +149,10 @@ const versionFields = /* @__PURE__ */ schema(() =>
           maxChanged: z.int().optional(),
           maxError: z.int().optional(),
           maxCostIncrease: z.number().optional(),
+          scores: z
+            .record(z.string(), z.object({ min: z.number().optional(), maxDrop: z.number().optional() }))
+            .optional()
+            .describe('By the slug of the scorer.'),
           minRuns: z.int().optional(),
         })
         .optional()

@@ -318,7 +318,7 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
 }
 
 function toScores(all: Execution['scores']) {
-  const scores = all.flatMap(({ agent, result }) => (result ? [{ agent, ...result }] : []))
+  const scores = all.flatMap(({ result }) => result ?? [])
   return scores.length > 0 && { scores }
 }
 

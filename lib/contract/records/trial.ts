@@ -1,6 +1,12 @@
 import * as z from 'zod'
-import type { Batch, CountedBatch, LaneTotals, TrialItem } from '../../core/batch.ts'
-import { type ExecutionSummary, usageOfTree } from '../../core/execution.ts'
+import {
+  type Batch,
+  type CountedBatch,
+  type LaneTotals,
+  runTimeOf,
+  type TrialItem,
+} from '../../core/batch.ts'
+import { usageOfTree } from '../../core/execution.ts'
 import {
   judgementOf,
   REPLAY_SOURCES,
@@ -9,9 +15,8 @@ import {
   VERDICTS,
   type Verdict,
 } from '../../core/trial.ts'
-import { measuresOf } from '../../core/usage.ts'
 import { batchRecord, toCounts } from './batch.ts'
-import { schema } from './fields.ts'
+import { nullableNumber, optionalId, schema } from './fields.ts'
 
 const source = /* @__PURE__ */ schema(() => z.enum(REPLAY_SOURCES))
 
@@ -24,12 +29,33 @@ const verdictCounts = /* @__PURE__ */ schema(() =>
       >,
     )
     .describe(
-      'Executions that have ended, by verdict. SAME: like the original. CHANGED: another output, or another end. CORRECTED: now equals the output that a person has corrected. REGRESSED: equalled it before. DIVERGED: it would need what the original did not record. ERROR: it failed.',
+      'Executions that have ended, by verdict. SAME: like the original. EQUIVALENT: another output, and each scorer gives it the score of the original, within its tolerance. CHANGED: another output, or another end. CORRECTED: now equals the output that a person has corrected. REGRESSED: equalled it before. DIVERGED: it would need what the original did not record. ERROR: it failed.',
     ),
 )
 
 const distribution = /* @__PURE__ */ schema(() => z.object({ median: z.number(), p95: z.number() }))
 const compared = /* @__PURE__ */ schema(() => z.object({ original: distribution, trial: distribution }))
+
+const mean = /* @__PURE__ */ schema(() =>
+  z
+    .object({ mean: z.number(), low: z.number(), high: z.number() })
+    .nullable()
+    .describe('The mean, and its 95 % interval by the percentile bootstrap. Null without runs.'),
+)
+
+const scoreSums = /* @__PURE__ */ schema(() =>
+  z.object({
+    agent: z.string().describe('The slug of the scorer.'),
+    runs: z.int().describe('Executions with a score on both sides, of which the rest is.'),
+    unscored: z.int().describe('Executions without.'),
+    original: mean,
+    trial: mean,
+    difference: mean,
+    wins: z.int().describe('Executions whose score is higher than that of the original.'),
+    losses: z.int().describe('Executions whose score is lower.'),
+    ties: z.int().describe('Executions whose score is the same, within the tolerance.'),
+  }),
+)
 
 const sums = /* @__PURE__ */ schema(() =>
   z
@@ -45,6 +71,7 @@ const sums = /* @__PURE__ */ schema(() =>
         .describe('In US dollars, with what responses from recordings had cost.'),
       runTimeMs: compared,
       steps: compared,
+      scores: z.array(scoreSums).optional().describe('By scorer. Absent without any.'),
     })
     .describe(
       'Costs, run times and steps compare executions without the verdicts DIVERGED and ERROR with their originals, unless these were deleted. If `compared` is 0, `original` has those of all originals.',
@@ -68,7 +95,9 @@ export const trialRecord = /* @__PURE__ */ schema(() =>
     })
     .extend({
       lines: z.int().describe('The number of originals.'),
-      costUsd: z.number().describe('The price in US dollars of the executions that have ended.'),
+      costUsd: z
+        .number()
+        .describe('The price in US dollars of the executions that have ended, with their scores.'),
       maxTrialCostUsd: z.number().nullable(),
       from: z.iso.datetime({ offset: true }).nullable(),
       to: z.iso.datetime({ offset: true }).nullable(),
@@ -83,6 +112,10 @@ export const trialRecord = /* @__PURE__ */ schema(() =>
       models: source,
       steps: source,
       ignore: z.array(z.string()),
+      scorers: z
+        .array(z.object({ agent: z.string(), tolerance: z.number() }))
+        .optional()
+        .describe('What scores the outputs, and by how much equal scores may differ. Absent without any.'),
       verdicts: verdictCounts,
       sums: sums.nullable().describe('Null until the trial has ended.'),
     })
@@ -118,6 +151,22 @@ export const trialItemRecord = /* @__PURE__ */ schema(() =>
         )
         .describe('At most 20. Long values are cut.'),
       moreDifferences: z.boolean().describe('There are more than these.'),
+      scores: z
+        .array(
+          z.object({
+            agent: z.string().describe('The slug of the scorer.'),
+            original: nullableNumber,
+            trial: nullableNumber,
+            originalScoreId: optionalId.describe('The run of the scorer.'),
+            trialScoreId: optionalId.describe('That of the original if the scorer receives the same.'),
+            error: z
+              .object({ code: z.string(), message: z.string() })
+              .optional()
+              .describe('Why a score is missing.'),
+          }),
+        )
+        .optional()
+        .describe('Absent unless the outputs of both executions were scored.'),
       error: batchRecord.shape.error.describe('Why it failed, or why it was not started.'),
       costUsd: z.number().nullable().describe('Null without a model response that has a price.'),
       replayedCostUsd: z
@@ -135,7 +184,8 @@ export type TrialItemRecord = z.infer<typeof trialItemRecord>
 
 /** @param totals of the lines that have ended so far */
 export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
-  const { from, to, tenantId, feedback, tools, models, steps, ignore, isCut } = batch.trial as TrialSettings
+  const { from, to, tenantId, feedback, tools, models, steps, ignore, scorers, isCut } =
+    batch.trial as TrialSettings
   const verdicts = toVerdicts(batch, totals)
   return {
     id: batch.id,
@@ -157,6 +207,7 @@ export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
     models,
     steps,
     ignore,
+    ...(scorers && { scorers }),
     verdicts,
     sums: batch.sums && { ...batch.sums, verdicts },
     error: batch.stopped,
@@ -186,15 +237,11 @@ export function toTrialItemRecord({
     verdict,
     differences: judgement?.differences ?? [],
     moreDifferences: judgement?.isCut ?? false,
+    ...(judgement?.scores && { scores: judgement.scores }),
     error,
     costUsd: (execution && usageOfTree(execution)?.costUsd) ?? null,
     replayedCostUsd: execution?.replayedUsage?.costUsd ?? null,
-    runTimeMs: runTimeOf(execution),
+    runTimeMs: execution?.finishedAt ? runTimeOf(execution) : null,
     steps: execution?.steps ?? null,
   }
-}
-
-function runTimeOf(execution: ExecutionSummary | null): number | null {
-  if (!execution?.finishedAt) return null
-  return measuresOf(execution, Date.parse(execution.finishedAt)).runTimeMs
 }

@@ -1,16 +1,18 @@
-import type { Batch } from '../../core/batch.ts'
+import { type Batch, runTimeOf } from '../../core/batch.ts'
+import { quantile } from '../../core/bootstrap.ts'
 import { type ExecutionSummary, inputErrorsOf, roundDollars, usageOfTree } from '../../core/execution.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
+import { sumScores } from '../../core/score-pairs.ts'
 import {
   type Compared,
   type Distribution,
+  type Judgement,
   judgementOf,
   type TrialSums,
   VERDICTS,
   type Verdict,
 } from '../../core/trial.ts'
-import { measuresOf } from '../../core/usage.ts'
 import { zip } from '../../core/zip.ts'
 import { readLines } from './read-lines.ts'
 
@@ -33,7 +35,8 @@ export async function sumTrial({ batches, executions }: Stores, batch: Batch): P
   /** With those that cannot be compared. */
   const all: Measures[] = []
   const trials: Measures[] = []
-  let [runs, schemaViolations] = [0, 0]
+  const judgements: Judgement[] = []
+  let schemaViolations = 0
   for await (const lines of readLines({ batches }, batch)) {
     const read = (ids: string[]) => executions.readSummaries({ organizationId, ids })
     const repeated: (ExecutionSummary | null)[] = []
@@ -41,8 +44,9 @@ export async function sumTrial({ batches, executions }: Stores, batch: Batch): P
     const tried = read(lines.map(({ executionId }) => executionId))
     for await (const [original, execution] of zip(repeated, tried)) {
       if (!execution) continue
-      const { verdict } = judgementOf(execution)
-      runs++
+      const judgement = judgementOf(execution)
+      const { verdict } = judgement
+      judgements.push({ ...judgement, differences: [] })
       verdicts[verdict]++
       if (violatesSchema(execution)) schemaViolations++
       if (!original) continue
@@ -57,22 +61,23 @@ export async function sumTrial({ batches, executions }: Stores, batch: Batch): P
     trial: distributionOf(trials.map((each) => each[name])),
   })
   const total = (of: Measures[]) => roundDollars(of.reduce((sum, { costUsd }) => sum + costUsd, 0))
+  const { scorers } = batch.trial ?? {}
   return {
-    runs,
+    runs: judgements.length,
     compared: trials.length,
     verdicts,
     schemaViolations,
     costUsd: { ...compare('costUsd'), originalTotal: total(originals), trialTotal: total(trials) },
     runTimeMs: compare('runTimeMs'),
     steps: compare('steps'),
+    ...(scorers && { scores: scorers.map((scorer) => sumScores(scorer, judgements, batch.id)) }),
   }
 }
 
 function measure(execution: ExecutionSummary): Measures {
-  const { finishedAt, createdAt, steps, replayedUsage } = execution
-  const { runTimeMs } = measuresOf(execution, Date.parse(finishedAt ?? createdAt))
+  const { steps, replayedUsage } = execution
   const costUsd = (usageOfTree(execution)?.costUsd ?? 0) + (replayedUsage?.costUsd ?? 0)
-  return { costUsd: roundDollars(costUsd), runTimeMs, steps }
+  return { costUsd: roundDollars(costUsd), runTimeMs: runTimeOf(execution), steps }
 }
 
 const violatesSchema = ({ error }: ExecutionSummary): boolean =>
@@ -80,12 +85,5 @@ const violatesSchema = ({ error }: ExecutionSummary): boolean =>
 
 const distributionOf = (values: number[]): Distribution => {
   const sorted = values.toSorted((a, b) => a - b)
-  return { median: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) }
-}
-
-/** Between the two nearest values; 0 without any. */
-function quantile(sorted: number[], share: number): number {
-  const position = (sorted.length - 1) * share
-  const [below = 0, above = below] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]]
-  return roundDollars(below + (above - below) * (position % 1))
+  return { median: roundDollars(quantile(sorted, 0.5)), p95: roundDollars(quantile(sorted, 0.95)) }
 }

@@ -29,9 +29,10 @@ export async function repeatOriginal(
   const made = await resolveVersionOf(agents, original)
   const { input, tenantId } = original
   const { maxCostUsd, trial } = batch
-  const chosen = toOverrides(original, made, await resolveVersionOf(agents, batch))
+  const version = await resolveVersionOf(agents, batch)
+  const chosen = toOverrides(original, made, version)
   // A run alone never has more than its trial, so that only models with a price run, unless they may never be called.
-  const isLive = maxCostUsd !== null && trial.models === 'live'
+  const isLive = maxCostUsd !== null && trial.models === 'live' && !version?.code
   const limit = isLive && {
     maxCostUsd: Math.min(chosen.maxCostUsd ?? maxCostUsd, maxCostUsd),
     maxTrialCostUsd: maxCostUsd,
@@ -46,13 +47,14 @@ export async function repeatOriginal(
 }
 
 function toReplay(
-  { trial: { tools, models, steps, ignore }, maxCostUsd }: Batch & { trial: TrialSettings },
+  { trial: { tools, models, steps, ignore, scorers }, maxCostUsd }: Batch & { trial: TrialSettings },
   executionId: string,
   defaultModel: string | null,
 ): Replay {
   const maxTrialCostUsd = maxCostUsd ?? (models === 'recorded' ? 0 : null)
   const limit = maxTrialCostUsd !== null && { maxTrialCostUsd }
-  return { tools, models, steps, ignore, executionId, fromStep: 1, isTrial: true, defaultModel, ...limit }
+  const repeated = { executionId, fromStep: 1, isTrial: true, defaultModel }
+  return { tools, models, steps, ignore, ...(scorers && { scorers }), ...repeated, ...limit }
 }
 
 /** The model of an original whose version named none. @param made the version of the original */

@@ -68,6 +68,12 @@ export class LeaseHeartbeat {
     this.countedAt = this.params.system.now()
   }
 
+  /** The run has ended, and the lease is still needed: no more time counts. */
+  end(): void {
+    this.countedMs = this.workedMs
+    this.countedAt = null
+  }
+
   /** For how long workers have run the execution. A lease that had expired, on a suspended machine, was not held. */
   get workedMs(): number {
     if (this.countedAt === null) return this.countedMs

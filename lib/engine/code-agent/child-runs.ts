@@ -123,7 +123,7 @@ function countRuns(recorded: RecordedStep[], before: number): number {
 }
 
 /** As the input of a call that says nothing else: adapted, or checked if the agent is strict. */
-async function prepareInput(version: Version, input: JsonObject) {
+export async function prepareInput(version: Version, input: JsonObject) {
   const violations = isStrict(version, {}) ? inputValidatorOf(version)(input) : []
   if (violations.length === 0) return passFiles(version, adapterOf(version)(input).input, [])
   const details = violations.map(({ path, message }) => `${path} ${message}`).join(' ')

@@ -8,9 +8,11 @@ import {
   type LeasedExecution,
   newExecution,
 } from '../../core/execution.ts'
+import { cacheKeyOf } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
 import { chooseScorers } from '../../core/run-score.ts'
+import type { ScoredRun } from '../../core/score.ts'
 import { readKeys } from '../../core/search-keys.ts'
 import type { Suspension } from '../../core/wait.ts'
 import { ToolError } from '../../tools/tool.ts'
@@ -40,6 +42,10 @@ type Child = {
   callers: string[]
   input: JsonObject
   share: Budget | null
+  /** What it scores. Then it takes the result of an equal run, and learns only if its own version says so. */
+  scored?: ScoredRun
+  /** Until its deadline, from its creation on. Absent: until that of the parent. */
+  deadlineMs?: number
   traceparent: string
   signal: AbortSignal
   /** When the parent or its worker has to stop, in milliseconds since the epoch. */
@@ -51,28 +57,31 @@ type Child = {
  * @throws CallWaits if it is suspended, Unavailable, or the signal's reason when it aborts
  */
 export async function runChild(engine: Engine, parent: Execution, attempt: RunAttempt, child: Child) {
-  const { id, version, selectedBy, callers, input, traceparent, signal, share } = child
+  const { id, version, selectedBy, callers, input, traceparent, signal, share, scored } = child
+  const { deadlineMs = Number.POSITIVE_INFINITY } = child
   const now = engine.system.now()
+  const options = {
+    maxAgentSteps: stepLimitsOf(version.execution).default,
+    model: null,
+    useDynamicLearning: version.useDynamicLearning ?? (!scored && parent.options.useDynamicLearning),
+    ...toOptions(toBudget(version.execution, share ?? {})),
+  }
+  const run = { agentId: version.agentId, versionId: version.id, tenantId: parent.tenantId, input }
+  const key = scored ? cacheKeyOf({ ...run, ...options }) : null
   const execution = newExecution({
+    ...run,
     id,
     organizationId: parent.organizationId,
-    agentId: version.agentId,
-    versionId: version.id,
     selectedBy,
-    tenantId: parent.tenantId,
     tokenId: parent.tokenId,
-    input,
     keys: readKeys(version.keys, 'input', input),
     scores: isScored(parent) ? chooseScorers(version.scorers, id) : [],
     traceparent,
-    options: {
-      maxAgentSteps: stepLimitsOf(version.execution).default,
-      model: null,
-      useDynamicLearning: version.useDynamicLearning ?? parent.options.useDynamicLearning,
-      ...toOptions(toBudget(version.execution, share ?? {})),
-    },
+    options,
+    cache: key === null ? null : { key, ttlSeconds: version.execution.cacheTtlSeconds },
+    scored: scored ?? (parent.scored && { ...parent.scored, isCallee: true }),
     now,
-    deadlineMs: Math.max(parent.deadlineAt - now, 0),
+    deadlineMs: Math.max(Math.min(parent.deadlineAt - now, deadlineMs), 0),
     graceMs: timesOf(engine).graceMs,
     lease: newLease(engine),
     parent: { executionId: parent.id, callers },

@@ -27,12 +27,16 @@ export type RunLimits = {
 /** Null where there are no limits. An organization without any costs one cached read. */
 export function openRunLimits(
   { limits: store, system, warnAtLimit }: Pick<Engine, 'limits' | 'system' | 'warnAtLimit'>,
-  execution: Pick<Execution, 'id' | 'organizationId' | 'tenantId' | 'agentId' | 'batch' | 'replay'>,
+  execution: Pick<
+    Execution,
+    'id' | 'organizationId' | 'tenantId' | 'agentId' | 'batch' | 'replay' | 'scored'
+  >,
 ): RunLimits | null {
   if (!store) return null
-  const { organizationId, id: executionId, batch, replay } = execution
-  const maxTrialCostUsd = replay?.maxTrialCostUsd
-  const trial = batch && maxTrialCostUsd !== undefined ? { organizationId, id: batch.id } : null
+  const { organizationId, id: executionId, batch, replay, scored } = execution
+  const maxTrialCostUsd = scored ? scored.trial?.maxCostUsd : replay?.maxTrialCostUsd
+  const { id } = scored?.trial ?? batch ?? {}
+  const trial = id !== undefined && maxTrialCostUsd !== undefined ? { organizationId, id } : null
   /** Best effort: each request and each response repeats it. @param known what was spent; it is read by default */
   async function warn({ subject, limits }: Limited, at: number, known?: Spent): Promise<void> {
     if (!store || !warnAtLimit || limits.warnAt === null) return

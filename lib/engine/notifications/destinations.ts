@@ -14,7 +14,7 @@ import {
 } from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { AbortedEvent } from '../../core/rollout.ts'
-import { type LowScore, scoredBy } from '../../core/run-score.ts'
+import { scoredBy } from '../../core/run-score.ts'
 import { isTraceSampled } from '../../core/traceparent.ts'
 import { type LimitWarning, ownerOf } from '../../core/usage-limits.ts'
 import { type Environment, readSetting } from '../../environment.ts'
@@ -85,12 +85,6 @@ export const addressedOfRollout = ({
   agentId,
 }: Pick<AbortedEvent, 'organizationId' | 'agentId'>): Addressed => ({
   ...addressedTo(organizationId),
-  agentId,
-})
-
-/** Webhooks select a low score by the agent and the tenant of the run that it is about. */
-export const addressedOfScore = (scorerRun: Addressed, { agentId }: LowScore): Addressed => ({
-  ...scorerRun,
   agentId,
 })
 

@@ -17,7 +17,6 @@ import {
   addressedOfBatch,
   addressedOfLimit,
   addressedOfRollout,
-  addressedOfScore,
   addressedTo,
 } from './destinations.ts'
 import type { DeliveryEngine } from './open-delivery-engine.ts'
@@ -72,7 +71,8 @@ async function readExecutionEvents(engine: DeliveryEngine, key: Key): Promise<Ev
   const low = stored && findLowScore(stored)
   return (
     execution && {
-      addressed: low ? addressedOfScore(execution, low) : execution,
+      // Webhooks select it by the agent whose run it is about.
+      addressed: low ? { ...execution, agentId: low.agentId } : execution,
       ...(stored && { execution: stored }),
       events: eventsOf(execution).map((event) => (low ? { ...event, type: 'score.low' } : event)),
       dataOf: (event) => (low ? JSON.stringify(low) : dataOf(engine, execution, event, stored === null)),

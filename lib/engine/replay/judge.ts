@@ -1,12 +1,18 @@
 import { compareValues, isSameJson } from '../../core/compare.ts'
 import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
 import { type PointerTree, toPointerTree } from '../../core/json/pointer.ts'
+import { isEquivalent } from '../../core/score-pairs.ts'
 import { DIVERGED, type Judgement, type Replay, type Verdict } from '../../core/trial.ts'
 
 type Original = Pick<Execution, 'output' | 'error' | 'feedback'>
 
-/** What became of an original, by how a run ends that repeats it. */
-export function judge(original: Original, outcome: Outcome, { ignore }: Pick<Replay, 'ignore'>): Judgement {
+/** What became of an original, by how a run ends that repeats it, and by what scorers say about both outputs. */
+export function judge(
+  original: Original,
+  outcome: Outcome,
+  { ignore, scorers = [] }: Pick<Replay, 'ignore' | 'scorers'>,
+  scored: Pick<Judgement, 'scores' | 'scoring'> = {},
+): Judgement {
   if (outcome.status === 'ERROR') return { verdict: verdictOfError(original, outcome.error), differences: [] }
   const { output } = outcome
   const ignored = toPointerTree(ignore)
@@ -14,7 +20,9 @@ export function judge(original: Original, outcome: Outcome, { ignore }: Pick<Rep
     ? compareValues(original.output, output, { ignored })
     : compareValues(undefined, output)
   const corrected = verdictOfCorrection(original, output, ignored)
-  return { verdict: corrected ?? (compared.differences.length > 0 ? 'CHANGED' : 'SAME'), ...compared }
+  const changed = isEquivalent(scorers, scored.scores ?? []) ? 'EQUIVALENT' : 'CHANGED'
+  const verdict = corrected ?? (compared.differences.length > 0 ? changed : 'SAME')
+  return { verdict, ...compared, ...scored }
 }
 
 function verdictOfError({ error: original }: Original, error: ExecutionError): Verdict {

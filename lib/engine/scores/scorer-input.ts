@@ -1,6 +1,7 @@
 import { endOfStep } from '../../core/attempts.ts'
 import { maskMacs } from '../../core/callback-mac.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { FINAL_ANSWER } from '../../core/model.ts'
 import { type RecordedStep, WAIT_RESULT } from '../../core/step.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 
@@ -30,7 +31,9 @@ export function toScorerInput(inputSchema: JsonObject, { expected, steps, ...run
 /** The fields of a step that have to do with the output, with the names that they have in the API. */
 function toStep({ step, results }: RecordedStep): Json {
   if (step.kind === 'MODEL') {
-    const toolCalls = step.calls.map(({ id, name, input }) => ({ name, input, ...resultOf(results, id) }))
+    const toolCalls = step.calls
+      .filter(({ name }) => name !== FINAL_ANSWER)
+      .map(({ id, name, input }) => ({ name, input, ...resultOf(results, id) }))
     return maskMacs({ text: step.text, toolCalls })
   }
   if (step.kind === 'WAIT') {

@@ -236,13 +236,14 @@ export function newExecutionParams(
     // The message of a firing sends it again if it must. Thousands may be due at the same minute.
     graceMs: timesOf(engine).graceMs * (schedule ? MAX_GRACE : 1),
     cache,
-    sharesWorker: sharesWorker(version),
+    // Scorers may have code.
+    sharesWorker: sharesWorker(version) && !replay?.scorers,
     isDraft: version.status === 'DRAFT',
     batch,
     schedule,
     ...(request.selectedBy && { selectedBy: request.selectedBy }),
     replay,
-    ...(scored?.production && { source: 'SCORE', parent: { executionId: scored.executionId, callers: [] } }),
+    ...(scored?.production && { parent: { executionId: scored.executionId, callers: [] } }),
     scored,
     scores: isProduction ? chooseScorers(version.scorers, executionId) : [],
     learnedFrom,

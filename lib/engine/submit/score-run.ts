@@ -4,6 +4,7 @@ import { ServiceError, Unavailable } from '../../core/errors.ts'
 import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { TooManyRequests } from '../../core/limit-errors.ts'
 import type { DeliveryResult } from '../../core/notification.ts'
+import { findExcess } from '../../core/payload-size.ts'
 import { isLow, scoreExecutionId, toRunScore } from '../../core/run-score.ts'
 import type { RunScore } from '../../core/score.ts'
 import { readSetting } from '../../environment.ts'
@@ -73,6 +74,8 @@ async function startScorer(engine: ScoreEngine, original: Execution, chosen: Run
     if (refusal) throw refusal
     const { version, selectedBy } = resolved
     const body = await toBody(engine, original, version)
+    const excess = findExcess('The input of the scorer', JSON.stringify(body))
+    if (excess) throw new ServiceError('PayloadTooLarge', excess.message)
     const request = await buildRunRequest(version, body, { tenantId: tenantId ?? undefined })
     const production = { agentId, versionId, scorer: agent, min }
     const origin = { scored: { executionId: id, production }, tokenId, selectedBy }
@@ -84,7 +87,8 @@ async function startScorer(engine: ScoreEngine, original: Execution, chosen: Run
     if (!(error instanceof ServiceError))
       logger.error('scorer not started', { executionId: id, scorer: agent, cause: describeCause(error) })
     const { code, message } = error instanceof ServiceError ? error : unexpectedError(error)
-    const result = { executionId: null, versionId: null, score: null, reason: null, error: { code, message } }
+    const none = { executionId: null, versionId: null, score: null, reason: null }
+    const result = { agent, ...none, error: { code, message } }
     await engine.executions.setScore({ organizationId, id, score: { ...chosen, result } })
   }
 }

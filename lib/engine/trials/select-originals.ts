@@ -91,7 +91,7 @@ export async function checkOriginals({ executions }: Stores, agent: Agent, ids: 
 /** Why a trial cannot repeat an execution; null if it can. */
 function findReason(summary: ExecutionSummary, { hasModel }: Agent): string | null {
   if (!isFinal(summary)) return 'in progress'
-  if (summary.source === 'TRIAL') return 'of a trial, or a rerun with recordings'
+  if (summary.source === 'TRIAL' || summary.scored?.trial) return 'of a trial, or a rerun with recordings'
   if (summary.source === 'AGENT') return 'called by an agent'
   if (summary.isDraft) return 'of a draft'
   if (summary.cached) return 'a copy of a cached result'

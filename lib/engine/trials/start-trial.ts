@@ -4,9 +4,11 @@ import type { Access } from '../../core/access.ts'
 import { kindOf, type Version } from '../../core/agent.ts'
 import type { Batch } from '../../core/batch.ts'
 import type { Violation } from '../../core/errors.ts'
+import { agentIdOf } from '../../core/ids.ts'
 import { teachersOf } from '../../core/learning.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import { InputSchemaMismatch, InvalidQueryParameter } from '../../core/request-errors.ts'
+import { scorersOf, type TrialScorer } from '../../core/score-pairs.ts'
 import { type ReplaySettings, sourceOf, TRIAL_RUNS, type TrialSettings } from '../../core/trial.ts'
 import { toJsonPointer } from '../../schema/message-text.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
@@ -52,11 +54,14 @@ export async function startTrial(
   const target = await resolveTarget({ agents, webhooks, system, ...chosen })
   const key = idempotencyKeyOf(access, idempotencyKey)
   if (target.refusal && key === undefined) throw target.refusal
-  await checkRequest(target.version, request)
   const { agentId } = target.version
+  const { organizationId } = access
+  const tried = await agents.get({ organizationId, id: agentId })
+  const scorers = scorersOf(tried?.current ?? null, target.version)
+  await checkRequest(target.version, request, await findModelScorers(agents, organizationId, scorers))
   const hasModel = kindOf(target.version) === 'model'
   const teachers = teachersOf(target.version)
-  const agent = { organizationId: access.organizationId, agentId, hasModel, teachers }
+  const agent = { organizationId, agentId, hasModel, teachers }
   const overrides = {
     version,
     ...(maxTrialCostUsd !== null && { maxBatchCostUsd: maxTrialCostUsd }),
@@ -66,7 +71,7 @@ export async function startTrial(
     stores,
     { ...target, access, overrides, key },
     {
-      trial,
+      trial: { ...trial, ...(scorers.length > 0 && { scorers }) },
       identity: request,
       async readLines() {
         const { ids, isCut } = executions
@@ -78,22 +83,37 @@ export async function startTrial(
   )
 }
 
-/** @throws InputSchemaMismatch */
-async function checkRequest(version: Version, request: TrialRequest): Promise<void> {
+/** The versions of scorers that may call models. One that does not exist leaves no scores. */
+async function findModelScorers(
+  agents: AcceptStores['agents'],
+  organizationId: string,
+  scorers: TrialScorer[],
+): Promise<Version[]> {
+  const ids = scorers.map(({ agent }) => agentIdOf(organizationId, agent))
+  const found = await Promise.all(ids.map((id) => agents.get({ organizationId, id })))
+  return found.flatMap((agent) => (agent?.current && kindOf(agent.current) !== 'code' ? agent.current : []))
+}
+
+/** @param scorers that may call models @throws InputSchemaMismatch */
+async function checkRequest(version: Version, request: TrialRequest, scorers: Version[]): Promise<void> {
   const violations = [...checkSelection(request), ...checkTools(version, request)]
   if (violations.length > 0) throw new InputSchemaMismatch(violations)
   const { maxTrialCostUsd, models } = request
   // Only a request that differs from the recording needs a limit, and a model with a price.
-  const hasModel = kindOf(version) === 'model'
-  if (models === 'recorded' && hasModel) return
+  const isPaid = kindOf(version) === 'model' && models === 'live'
+  const [scorer] = scorers
   if (maxTrialCostUsd === null) {
-    if (!hasModel) return
-    throw invalid('maxTrialCostUsd', 'is required, because the trial calls models')
+    if (isPaid) throw invalid('maxTrialCostUsd', 'is required, because the trial calls models')
+    if (scorer)
+      throw invalid('maxTrialCostUsd', `is required, because the scorer ${scorer.slug} may call a model`)
+    return
   }
-  await checkCostLimit(version, {}, 'maxTrialCostUsd').catch((error: unknown) => {
-    if (!(error instanceof InvalidQueryParameter)) throw error
-    throw new InputSchemaMismatch([{ path: '/maxTrialCostUsd', message: error.message }])
-  })
+  const isLimited = isPaid || (kindOf(version) !== 'model' && !scorer)
+  for (const each of [...(isLimited ? [version] : []), ...scorers])
+    await checkCostLimit(each, {}, 'maxTrialCostUsd').catch((error: unknown) => {
+      if (!(error instanceof InvalidQueryParameter)) throw error
+      throw new InputSchemaMismatch([{ path: '/maxTrialCostUsd', message: error.message }])
+    })
 }
 
 const invalid = (name: string, predicate: string) => new InputSchemaMismatch([violation([name], predicate)])

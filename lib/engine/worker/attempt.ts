@@ -23,6 +23,7 @@ import {
   findExcessiveLoss,
   type Release,
 } from '../../core/transitions.ts'
+import type { Judgement } from '../../core/trial.ts'
 import type { Suspension, Wait } from '../../core/wait.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
@@ -85,6 +86,8 @@ type Attempt = Omit<AttemptOptions, 'onHeartbeat'> & {
   journal: Journal | null
   /** Of the original of a replay, or of a test case; null until it is read, and for any other run. */
   recording: Recording | null
+  /** Of a line of a trial, once its output is scored. */
+  scored: Pick<Judgement, 'scores' | 'scoring'>
 }
 
 /**
@@ -117,12 +120,14 @@ export async function attempt(
     stop,
     journal: null,
     recording: null,
+    scored: {},
   }
   // A run that is cancelled in this process stops at once, not at its next heartbeat.
   const ignore = onceCompleted(execution.id, () => heartbeat.check().catch(() => undefined))
   try {
     if (!(await heartbeat.start())) return { kind: 'lost' }
     let outcome = await checkAndRun(current).catch((error) => failure(toRejection(error)))
+    await score(current, outcome)
     const completed = await finish(current, outcome).catch((error) => {
       outcome = failure(toRejection(error))
       return finish(current, outcome)
@@ -219,6 +224,20 @@ async function runUntilDeadline(current: Attempt, version: Version): Promise<Out
     clearTimeout(timer)
     stop.removeEventListener('abort', abort)
   }
+}
+
+/** Only two outputs can be compared. @throws AttemptStopped when the worker has to stop first, Unavailable */
+async function score(current: Attempt, { status, output }: Outcome & { output?: JsonObject }): Promise<void> {
+  const { engine, execution, version, journal, recording, stop: signal, deadline, heartbeat } = current
+  const isScored = execution.replay?.scorers && recording?.original.output && version && journal
+  if (!isScored || status !== 'SUCCESS' || !output) return
+  heartbeat.end()
+  const { scoreTrial } = await import('../scores/score-trial.ts')
+  const line = { execution, version, output, recording, steps: journal.recorded }
+  const scoring = scoreTrial({ engine, ...line, attempt, signal, deadline })
+  current.scored = await untilAborted(signal, scoring, () => {
+    throw new AttemptStopped({ kind: 'WorkerShuttingDown' })
+  })
 }
 
 const ORIGINAL_DELETED: ExecutionError = {
@@ -339,11 +358,11 @@ function withKeys({ execution, version }: Attempt, outcome: Outcome): Outcome {
 }
 
 /** That of a trial says what became of the original. One that cannot be judged ends without. */
-async function withJudgement({ execution, recording }: Attempt, outcome: Outcome): Promise<Outcome> {
+async function withJudgement({ execution, recording, scored }: Attempt, outcome: Outcome): Promise<Outcome> {
   if (!execution.replay || !recording) return outcome
   try {
     const { judge } = await import('../replay/judge.ts')
-    return { ...outcome, judgement: judge(recording.original, outcome, execution.replay) }
+    return { ...outcome, judgement: judge(recording.original, outcome, execution.replay, scored) }
   } catch (error) {
     const { id: executionId, organizationId } = execution
     logger.error('run not judged', { executionId, organizationId, cause: describeCause(error) })

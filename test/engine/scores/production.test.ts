@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { forgetCurrentVersion } from '../../../lib/agents/resolve-version.ts'
 import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { SCORES } from '../../../lib/core/notification.ts'
@@ -86,18 +86,19 @@ describe('a production run with a scorer', () => {
   it('waits for its scorer while too many executions are open', async () => {
     const service = await newService()
     const run = await service.run()
-    const { score } = service.outbox.engine
-    const full = vi.fn(async () => ({ ok: false, responseStatus: null, error: 'Full.', isGone: false }))
-    service.outbox.engine.score = full
+    const admit = service.outbox.engine.score
+    service.outbox.engine.score = service.scoreOn(service.table, async () => {
+      throw new TooManyRequests(1)
+    })
     await service.outbox.deliver()
     expect(await service.outbox.deliveriesOf(run.id)).toMatchObject([
-      { destinationId: SCORES, status: 'PENDING' },
+      { destinationId: SCORES, status: 'PENDING', error: expect.stringContaining('executions in progress') },
     ])
-    service.outbox.engine.score = score as never
+    expect(await service.scoresOf(run)).toEqual([undefined])
+    service.outbox.engine.score = admit as never
     service.outbox.pass(60_000)
     await service.outbox.deliver()
     expect(service.queued).toHaveLength(1)
-    expect(new TooManyRequests(1).code).toBe('TooManyRequests')
   })
 
   it('is scored by the version of the scorer that is current then, and never by its draft', async () => {
@@ -133,7 +134,7 @@ describe('runs that are not scored', () => {
     [
       'of a scorer',
       (service: ScoredService) =>
-        service.run({ scored: { executionId: system.newId(), trial: { id: 'x', maxCostUsd: null } } }),
+        service.run({ scored: { executionId: system.newId(), trial: { id: 'x', maxCostUsd: 0 } } }),
     ],
     [
       'outside of the sample',

@@ -58,8 +58,8 @@ export class ScoredService {
     return openScoreEngine({ ...this.outbox.on(table), queue, system: this.outbox.clock })
   }
 
-  private scoreOn(table: Table): DeliveryEngine['score'] & {} {
-    return (execution) => scoreRun(this.engineOn(table), execution)
+  scoreOn(table: Table, admit?: ScoreEngine['admit']): DeliveryEngine['score'] & {} {
+    return (execution) => scoreRun({ ...this.engineOn(table), ...(admit && { admit }) }, execution)
   }
 
   /** A run that a worker has begun. */

@@ -1,0 +1,345 @@
+import { describe, expect, inject, it } from 'vitest'
+import type { Version } from '../../../lib/core/agent.ts'
+import { totalsOf } from '../../../lib/core/batch.ts'
+import { type Execution, isFinal } from '../../../lib/core/execution.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
+import type { Replay } from '../../../lib/core/trial.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
+import { childIdOf, executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
+import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
+import { processMessage } from '../../../lib/engine/worker/process-message.ts'
+import { system } from '../../../lib/system.ts'
+import { seededRandom } from '../../support/data/random.ts'
+import { readSeed } from '../../support/data/seed.ts'
+import { finalAnswer } from '../../support/engine/model-agent.ts'
+import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { originalsOn, queueReplay } from '../../support/replay/a-replay.ts'
+import type { Script } from '../../support/scripted-model/turn.ts'
+import { engineTable } from '../../support/tables/memory-table.ts'
+import { type Fault, FaultyWorker, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
+
+const table = await engineTable()
+const scripted = await startScriptedEngine()
+const CENT = 0.01
+/** All failures in the night. */
+const SHARE = inject('isNightly') ? Number.POSITIVE_INFINITY : 20
+
+/** A token costs a millicent: a response of 1,000 tokens is a cent. */
+const engine: Engine = {
+  ...scripted.engine,
+  environment: {
+    ...scripted.engine.environment,
+    MODEL_PRICES: '{"openai-compatible/*": {"input": 10, "output": 10}}',
+  },
+}
+const { anAgent, anOriginal, aDraft } = originalsOn({ ...scripted, engine: engine as typeof scripted.engine })
+
+const usage = { inputTokens: 999, outputTokens: 1 }
+const says = (output: JsonObject) => ({ calls: [finalAnswer(output)], usage })
+
+/** The input of a scorer, as its model received it. */
+const ALL = { input: {}, output: {}, expected: {}, steps: {}, agent: {}, version: {} }
+
+/** A scorer that declares these fields, of an agent. Its model gives the scores that are said one after the other. */
+async function aScorer(
+  { organizationId }: Version,
+  script: Script,
+  fields: Partial<Version> & { declares?: JsonObject } = {},
+) {
+  const { declares = { output: {} }, ...others } = fields
+  return anAgent(script, {
+    ...{ organizationId, slug: 'faithful' },
+    inputSchema: { type: 'object', properties: declares, additionalProperties: false },
+    outputSchema: { type: 'object', properties: { score: {}, reason: { type: 'string' } } },
+    ...others,
+  } as never)
+}
+
+const scores = (...values: unknown[]): Script => values.map((score) => says({ score } as JsonObject))
+
+type Given = { scorers?: Replay['scorers']; maxTrialCostUsd?: number; on?: Engine; tenantId?: string }
+
+/** A line of a trial of `draft`, which has not begun. */
+async function aLine(original: Execution, draft: Version, given: Given = {}) {
+  const { scorers = [{ agent: 'faithful', tolerance: 0.1 }], maxTrialCostUsd = 1 } = given
+  const trialId = system.newId()
+  const line = await queueReplay(engine, original, draft, {
+    batch: { id: trialId, customId: original.id, line: 0, lane: 0 },
+    settings: { scorers, maxTrialCostUsd },
+    deadlineMs: 86_400_000,
+  })
+  const stored = async () => {
+    const found = await engine.executions.get(line)
+    if (!found) throw new Error('The line does not exist.')
+    return found
+  }
+  /** The runs of scorers, in the order of their beginning. */
+  const children = async () => {
+    const items = await table.query({
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': executionKey(line.id).pk },
+      ConsistentRead: true,
+    })
+    const ids = items.items.flatMap(({ pk, sk }) => childIdOf({ pk: String(pk), sk: String(sk) }) ?? [])
+    const { organizationId } = line
+    const found = await Promise.all(ids.map((id) => engine.executions.get({ organizationId, id })))
+    return found.filter((each) => each !== null)
+  }
+  const run = async (on: Engine = given.on ?? engine) => {
+    await processMessage(on, line.id, aMessage())
+    return stored()
+  }
+  const spent = async () =>
+    (
+      await engine.limits?.getSpent({
+        organizationId: line.organizationId,
+        subject: { kind: 'trial', id: trialId },
+        at: Date.now(),
+      })
+    )?.month ?? 0
+  return { line, stored, children, run, spent, trialId }
+}
+
+const ORIGINAL = [says({ answer: 'Because of the order.' })]
+const PARAPHRASE = [says({ answer: 'The order is why.' })]
+
+describe('a line of a trial with a scorer', () => {
+  it('is EQUIVALENT if its output differs and its score does not', async () => {
+    const { original, version } = await anOriginal(ORIGINAL)
+    const { requests } = await aScorer(version, scores(0.9, 0.8))
+    const { draft } = await aDraft(version, PARAPHRASE)
+    const { run, children, spent } = await aLine(original, draft)
+    const line = await run()
+    const [first, second] = await children()
+    expect(line).toMatchObject({
+      status: 'SUCCESS',
+      judgement: {
+        verdict: 'EQUIVALENT',
+        differences: [{ path: '/answer' }],
+        scores: [{ agent: 'faithful', original: 0.9, trial: 0.8 }],
+        scoring: { costUsd: 2 * CENT },
+      },
+    })
+    expect(requests).toHaveLength(2)
+    for (const child of [first, second])
+      expect(child).toMatchObject({
+        status: 'SUCCESS',
+        source: 'SCORE',
+        parentExecutionId: line.id,
+        scored: { executionId: line.id },
+        replay: null,
+        batch: null,
+      })
+    // A line of its own: its cost, and that of two scores.
+    expect(await spent()).toBeCloseTo(3 * CENT, 9)
+    expect(totalsOf(line)).toMatchObject({ costUsd: 3 * CENT, verdicts: { EQUIVALENT: 1 } })
+    expect(line.usage.costUsd).toBeCloseTo(CENT, 9)
+  })
+
+  it('is CHANGED if its score differs by more than the tolerance', async () => {
+    const { original, version } = await anOriginal(ORIGINAL)
+    await aScorer(version, scores(0.9, 0.7))
+    const { draft } = await aDraft(version, PARAPHRASE)
+    const { run } = await aLine(original, draft)
+    expect((await run()).judgement).toMatchObject({ verdict: 'CHANGED', scores: [{ trial: 0.7 }] })
+  })
+
+  it('is scored once if its output is the same, and an output that was scored before is not scored again', async () => {
+    const { original, version } = await anOriginal(ORIGINAL)
+    const { requests } = await aScorer(version, scores(0.9, 0.2))
+    const { draft } = await aDraft(version, ORIGINAL, {})
+    const same = await aLine(original, draft)
+    expect((await same.run()).judgement).toMatchObject({
+      verdict: 'SAME',
+      scores: [{ original: 0.9, trial: 0.9 }],
+    })
+    expect(await same.children()).toHaveLength(1)
+    const { draft: other } = await aDraft(version, PARAPHRASE)
+    const changed = await aLine(original, other)
+    expect((await changed.run()).judgement?.scores).toMatchObject([{ original: 0.9, trial: 0.2 }])
+    expect(requests).toHaveLength(2)
+    expect((await changed.children()).map(({ cached }) => cached).sort()).toEqual([false, true])
+  })
+
+  it('is scored by what the scorer declares of it, and for the tenant of the original', async () => {
+    const { original, version } = await anOriginal(ORIGINAL, {}, { tenantId: 'acme' })
+    await giveFeedback(engine, {
+      ...{ organizationId: version.organizationId, id: original.id, isReview: true },
+      feedback: { rating: -1, correctedOutput: { answer: 'Because.' }, note: null },
+    })
+    await aScorer(version, scores(0.9, 0.8), { declares: ALL })
+    const { draft } = await aDraft(version, PARAPHRASE)
+    const { run, children } = await aLine(original, draft)
+    const line = await run()
+    expect(line.judgement?.scores).toMatchObject([{ original: 0.9, trial: 0.8 }])
+    const inputs = await children()
+    expect(inputs.map(({ tenantId }) => tenantId)).toEqual(['acme', 'acme'])
+    const sameFor = (answer: string) => ({
+      ...{ input: { question: 'Why?' }, expected: { answer: 'Because.' }, agent: 'model-agent' },
+      steps: [{ text: JSON.stringify({ answer }), toolCalls: [] }],
+      output: { answer },
+    })
+    expect(inputs.map(({ input }) => input)).toEqual(
+      expect.arrayContaining([
+        { ...sameFor('Because of the order.'), version: version.id },
+        { ...sameFor('The order is why.'), version: draft.id },
+      ]),
+    )
+  })
+})
+
+describe('a scorer that leaves no score', () => {
+  /** What becomes of a line whose scorer is like this. */
+  async function scored(script: Script, fields: Parameters<typeof aScorer>[2] = {}, given: Given = {}) {
+    const { original, version } = await anOriginal(ORIGINAL)
+    const scorer = await aScorer(version, script, fields)
+    const { draft } = await aDraft(version, PARAPHRASE)
+    const line = await aLine(original, draft, given)
+    const { status, judgement } = await line.run()
+    // Whatever the scorer does, the run has succeeded.
+    expect({ status, verdict: judgement?.verdict }).toEqual({ status: 'SUCCESS', verdict: 'CHANGED' })
+    return { pair: judgement?.scores?.[0], ...scorer, line }
+  }
+
+  it.each([
+    [1.5, 'is 1.5'],
+    ['0.9', 'is "0.9"'],
+    [null, 'is null'],
+    [undefined, 'is missing'],
+  ])('says %s', async (score, found) => {
+    const { pair, requests } = await scored(scores(score))
+    expect(pair).toEqual({
+      ...{ agent: 'faithful', original: null, trial: null, originalScoreId: expect.any(String) },
+      error: {
+        code: 'InvalidScore',
+        message: `The output of a scorer must have a number from 0 to 1 as score, which ${found}.`,
+      },
+    })
+    // Nothing to compare: the other output costs nothing.
+    expect(requests).toHaveLength(1)
+  })
+
+  it('says nothing of the second output', async () => {
+    const { pair } = await scored(scores(0.9, 'high'))
+    expect(pair).toMatchObject({ original: 0.9, trial: null, error: { code: 'InvalidScore' } })
+  })
+
+  it('fails', async () => {
+    const { pair, line } = await scored([{ status: 400, message: 'No.' }])
+    expect(pair).toMatchObject({ original: null, error: { code: 'ModelFailed' } })
+    expect((await line.children())[0]).toMatchObject({ status: 'ERROR' })
+  })
+
+  it('is over its own budget', async () => {
+    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, maxTokens: 10 }
+    const { pair, requests } = await scored(scores(0.9), { execution })
+    expect(pair).toMatchObject({ original: null, error: { code: 'BudgetExceeded' } })
+    expect(requests).toHaveLength(0)
+  })
+
+  it('is over the limit of the trial, which is spent by the line itself', async () => {
+    const { pair, requests, line } = await scored(scores(0.9), {}, { maxTrialCostUsd: CENT })
+    expect(pair?.error).toEqual({
+      code: 'BudgetExceeded',
+      message: 'The trial has used up what it may cost: 0.01 US dollars (maxTrialCostUsd).',
+    })
+    expect(requests).toHaveLength(0)
+    expect(await line.spent()).toBeCloseTo(CENT, 9)
+  })
+
+  it('is missing, a draft, or archived', async () => {
+    const missing = await scored(scores(), {}, { scorers: [{ agent: 'nobody', tolerance: 1 }] })
+    expect(missing.pair).toMatchObject({ agent: 'nobody', error: { code: 'AgentNotFound' } })
+    expect((await scored(scores(), { status: 'DRAFT' })).pair?.error?.code).toBe('VersionNotFound')
+    const { original, version } = await anOriginal(ORIGINAL)
+    const { version: scorer } = await aScorer(version, scores())
+    const { organizationId, agentId: id } = scorer
+    await engine.agents.setArchived({ organizationId, id, archivedAt: new Date().toISOString() })
+    const { draft } = await aDraft(version, PARAPHRASE)
+    const { judgement } = await (await aLine(original, draft)).run()
+    expect(judgement).toMatchObject({ verdict: 'CHANGED', scores: [{ error: { code: 'AgentArchived' } }] })
+  })
+
+  it('never ends: it has its own time, whatever that of the line is', async () => {
+    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: 1 }
+    const never = new Promise(() => undefined)
+    const { pair, line } = await scored([{ ...says({ score: 1 }), until: never }], { execution })
+    expect(pair).toMatchObject({ original: null, error: { code: 'TimedOut' } })
+    const [child] = await line.children()
+    expect((child?.deadlineAt ?? 0) - Date.parse(child?.createdAt ?? '')).toBe(120_000)
+  })
+
+  it('does not take the input', async () => {
+    const { pair } = await scored(scores(1), {
+      declares: { output: { type: 'object', properties: { answer: { type: 'number' } } } },
+      execution: { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, enforceInputSchema: true },
+    })
+    expect(pair).toEqual({
+      ...{ agent: 'faithful', original: null, trial: null },
+      error: { code: 'InputSchemaMismatch', message: expect.stringContaining('/output/answer') },
+    })
+  })
+})
+
+describe('a worker that dies while it scores', () => {
+  const TRIAL_LIMIT = 3 * CENT
+
+  it('leaves one score for each output and scorer, and spends no more than the trial may cost and a response', async () => {
+    const { original, version } = await anOriginal(ORIGINAL)
+    const faithful = await aScorer(version, () => says({ score: 0.9 }))
+    const tone = await aScorer(version, () => says({ score: 0.8 }), {
+      slug: 'tone',
+      declares: { steps: {}, output: {} },
+    })
+    const { draft } = await aDraft(version, () => says({ answer: system.newId() }))
+    const scorers = ['faithful', 'tone'].map((agent) => ({ agent, tolerance: 0.1 }))
+
+    /** Runs a line to its end. Returns the requests of its workers. */
+    async function runWith(fault: Fault | null, maxTrialCostUsd = 1): Promise<string[]> {
+      const line = await aLine(original, draft, { scorers, maxTrialCostUsd })
+      const asked = faithful.requests.length + tone.requests.length
+      const methods: string[] = []
+      for (let attempts = 1; attempts <= 5; attempts++) {
+        const worker = new FaultyWorker({
+          next: (method) => methods.push(method) - 1,
+          before: async () => undefined,
+          faults: fault ? [fault] : [],
+        })
+        const on = { ...engine, ...openStores(worker.tableOf(table)) }
+        await processMessage(on, line.line.id, aMessage(attempts)).catch(() => undefined)
+        const found = await line.stored()
+        if (isFinal(found)) break
+        // Leases of processes that died expire.
+        for (const each of [found, ...(await line.children())])
+          if (each.lease && !isFinal(each))
+            await table.update(executionKey(each.id), { set: { leaseExpiresAt: Date.now() - 1 } })
+      }
+      const ended = await line.stored()
+      const children = await line.children()
+      const what = JSON.stringify(fault)
+      expect(ended.status, what).toBe('SUCCESS')
+      expect(await line.spent(), what).toBeLessThanOrEqual(maxTrialCostUsd + CENT + 1e-9)
+      if (maxTrialCostUsd < 1) return methods
+      expect(ended.judgement, what).toMatchObject({
+        verdict: 'EQUIVALENT',
+        scores: [
+          { agent: 'faithful', original: 0.9, trial: 0.9 },
+          { agent: 'tone', original: 0.8, trial: 0.8 },
+        ],
+      })
+      expect(children.map(({ status, agentId }) => `${status} ${agentId}`).sort(), what).toEqual(
+        [faithful, faithful, tone, tone].map((each) => `SUCCESS ${each.version.agentId}`).sort(),
+      )
+      // A response that was not stored is repeated. Scores of the original are cached.
+      expect(faithful.requests.length + tone.requests.length - asked, what).toBeLessThanOrEqual(5)
+      return methods
+    }
+
+    const requests = await runWith(null)
+    const faults = requests.flatMap((method, at) => faultKindsOf(method).map((kind) => ({ at, kind })))
+    const chosen = seededRandom(readSeed(), 'scores').shuffle(faults)
+    for (const fault of chosen.slice(0, SHARE)) await runWith(fault)
+    for (const fault of chosen.slice(0, SHARE / 2)) await runWith(fault, TRIAL_LIMIT)
+  }, 120_000)
+})
