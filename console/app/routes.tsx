@@ -56,6 +56,7 @@ const pages = definePages({
   '/runs': RunsPage,
   '/runs/{executionId}': lazyPage('Run', loadRun, 'RunPage'),
   '/compare': lazyPage('Compare runs', () => import('../compare/compare-runs-page.tsx'), 'CompareRunsPage'),
+  '/scores': lazyPage('Low scores', () => import('../scores/low-scores-page.tsx'), 'LowScoresPage'),
   '/approvals': lazyPage('Approvals', () => import('../approvals/approvals-page.tsx'), 'ApprovalsPage'),
   '/approvals/decided': lazyPage(
     'Past decisions',
@@ -81,6 +82,7 @@ const pages = definePages({
 const SECTIONS: Record<string, Section> = {
   '/': 'overview',
   '/compare': 'runs',
+  '/scores': 'runs',
   '/agents/{agent}/schedules/{name}': 'schedules',
 }
 
