@@ -56,6 +56,7 @@ export const operations = {
       },
     },
     errors: ['AgentNotFound'],
+    streams: true,
   },
   'get-agreement': {
     family: 'read-usage',
@@ -65,6 +66,7 @@ export const operations = {
     query: 'agreementParameters',
     responses: { 200: { description: 'The scorers, by slug', body: ['Agreement'] } },
     errors: ['AgentNotFound'],
+    streams: true,
   },
   'serve-console': {
     method: 'GET',

@@ -26,7 +26,7 @@ describe('a production run with a scorer', () => {
     })
     expect(await service.scoresOf(run)).toEqual([
       {
-        ...{ executionId: scored?.id, versionId: service.scorer.id, error: null },
+        ...{ agent: 'faithful', executionId: scored?.id, versionId: service.scorer.id, error: null },
         ...{ score: 0.8, reason: 'All of it is in the text.' },
       },
     ])
