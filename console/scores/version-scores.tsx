@@ -1,4 +1,5 @@
 import type { ScoreRowRecord } from '../../lib/contract/records/score.ts'
+import { DAY_MS } from '../../lib/core/limits.ts'
 import { requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { BarChart } from '../components/bar-chart.tsx'
@@ -6,6 +7,8 @@ import { Card } from '../components/data.tsx'
 import { formatCountOf, formatScore } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
+
+const DAYS = 30
 
 /** What scorers say about the production runs of a version, by day. */
 export function VersionScores({ agentId, versionId }: { agentId: string; versionId: string }) {
@@ -16,7 +19,7 @@ export function VersionScores({ agentId, versionId }: { agentId: string; version
   if (error) return <ErrorBox error={error} onRetry={reload} />
   if (!data || data.length === 0) return null
   return (
-    <Card title="Scores of the last 30 days" class="stack">
+    <Card title={`Scores of ${DAYS} days`} class="stack">
       {[...Map.groupBy(data, ({ scorer }) => scorer)].map(([scorer, rows]) => (
         <div key={scorer}>
           <h3>
@@ -27,15 +30,23 @@ export function VersionScores({ agentId, versionId }: { agentId: string; version
             axis="Day"
             series={[{ name: scorer, color: 1 }]}
             max={1}
-            bars={rows.map(({ start, mean, runs, low, failed }) => ({
-              label: `${start.slice(0, 10)}: ${formatCountOf(runs, 'run')}, ${low} low, ${failed} without a score`,
-              values: [mean ?? 0],
-            }))}
-            ticks={[rows[0]?.start.slice(0, 10), rows.at(-1)?.start.slice(0, 10)]}
+            bars={barsOf(rows)}
             format={formatScore}
           />
         </div>
       ))}
     </Card>
   )
+}
+
+/** The days before the last one with scores, also those without any. */
+function barsOf(rows: ScoreRowRecord[]) {
+  const byDay = new Map(rows.map((row) => [row.start.slice(0, 10), row]))
+  const last = Date.parse(rows.at(-1)?.start ?? '')
+  return Array.from({ length: DAYS }, (_, index) => {
+    const day = new Date(last - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10)
+    const { runs = 0, mean = null, low = 0, failed = 0 } = byDay.get(day) ?? {}
+    const counts = `${formatCountOf(runs, 'run')}, ${low} low, ${failed} without a score`
+    return { label: `${day}: ${runs + failed === 0 ? 'no scores' : counts}`, values: [mean ?? 0] }
+  })
 }
