@@ -94,7 +94,8 @@ export async function runService(environment: Environment, print: (line: string)
     const unsubscribe = onDeliveryEnqueued(runner.startDeliveries)
     cleanups.push(runner.stop, async () => unsubscribe())
 
-    const { agents, audit, executions, organizations, timers, tokens, webhooks } = openStores()
+    const stores = openStores()
+    const { agents, audit, executions, organizations, tokens, webhooks } = stores
     await ensureDevelopmentOrganization(organizations)
     const folder = dataFolder(environment)
     await createDataFolder(folder)
@@ -146,8 +147,7 @@ export async function runService(environment: Environment, print: (line: string)
 
     const url = urlOf(gateway, host)
     process.env.PUBLIC_URL ||= url
-    if (!isSharedQueue)
-      void loadTimers({ executions, timers, queue: openRunQueue(), system, times }).catch(onSweepError)
+    if (!isSharedQueue) void loadTimers({ ...stores, queue: openRunQueue(), system }).catch(onSweepError)
     cleanups.push(await announceService(folder, url))
     print(`data in ${database.name}, queue in ${sqs.name}`)
     for (const result of published) print(describe(result))

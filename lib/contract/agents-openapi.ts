@@ -22,11 +22,24 @@ export function agentsOpenApi(agents: DescribedAgent[], title: string): JsonObje
   const known = (components.schemas ?? {}) as JsonObject
   const run = (paths[RUN_PATH] as JsonObject).post as JsonObject
   const schemas: JsonObject = {}
-  const add = (slug: string, kind: 'Input' | 'Output', declared: JsonObject): JsonObject => {
-    const base = `${slug.split('-').map(toUpper).join('')}${kind}`
+  const nameOf = (base: string): string => {
     let name = base
     for (let n = 2; name in schemas || name in known; n++) name = `${base}${n}`
-    schemas[name] = rebase(toJsonSchema(declared), name)
+    schemas[name] = {}
+    return name
+  }
+  const add = (slug: string, kind: 'Input' | 'Output', declared: JsonObject): JsonObject => {
+    const { $schema: _, $defs = {}, definitions = {}, ...root } = toJsonSchema(declared)
+    const name = nameOf(`${toPascalCase(slug)}${kind}`)
+    // Generators find definitions only where all other schemas are.
+    const parts = Object.entries({ $defs, definitions }).flatMap(([member, definitions]) =>
+      Object.entries(definitions as Record<string, JsonObject>).map(([key, definition]) => {
+        const pointer = `#/${member}/${toToken(key)}`
+        return { pointer, name: nameOf(`${name}${toPascalCase(key)}`), definition }
+      }),
+    )
+    schemas[name] = rebase(root, name, parts)
+    for (const part of parts) schemas[part.name] = rebase(part.definition, name, parts)
     return { $ref: `${SCHEMAS}${name}` }
   }
   const typed = agents.map((agent) => {
@@ -38,7 +51,7 @@ export function agentsOpenApi(agents: DescribedAgent[], title: string): JsonObje
       ...run,
       operationId: `run-${slug}`,
       summary: agent.title,
-      ...(description !== null && { description }),
+      ...(description !== null && { description: asComment(description) }),
       parameters: (run.parameters as JsonObject[]).filter((parameter) => parameter.in !== 'path'),
       requestBody: { required: true, content: { 'application/json': { schema: input } } },
       responses: {
@@ -62,15 +75,30 @@ export function agentsOpenApi(agents: DescribedAgent[], title: string): JsonObje
   }
 }
 
-const toUpper = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+/** CommonMark that ends no comment of the code that generators write. */
+const asComment = (text: string): string => text.replaceAll('*/', '*\\/')
 
-/** References within a schema, as they are from the root of the document. */
-const rebase = ({ $schema: _, ...schema }: JsonObject, name: string): JsonObject =>
-  mapSubschemas(schema, (part) =>
-    typeof part.$ref === 'string' && part.$ref.startsWith('#')
-      ? { ...part, $ref: `${SCHEMAS}${name}${part.$ref.slice(1)}` }
-      : part,
-  )
+/** The name of a type: letters and digits. */
+const toPascalCase = (text: string): string =>
+  text
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+/** Part of a JSON Pointer in a URL fragment (RFC 6901, section 6). */
+const toToken = (key: string): string => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+type Part = { pointer: string; name: string }
+
+/** References within the schema of this name, as they are from the root of the document. */
+const rebase = (schema: JsonObject, name: string, parts: Part[]): JsonObject =>
+  mapSubschemas(schema, (part) => {
+    const { $ref } = part
+    if (typeof $ref !== 'string' || !$ref.startsWith('#')) return part
+    const moved = parts.find(({ pointer }) => $ref === pointer || $ref.startsWith(`${pointer}/`))
+    const [target, rest] = moved ? [moved.name, $ref.slice(moved.pointer.length)] : [name, $ref.slice(1)]
+    return { ...part, $ref: `${SCHEMAS}${target}${rest}` }
+  })
 
 /** The schemas of the service that a value refers to, and those that they refer to. */
 function referredBy(value: Json, known: JsonObject, found: JsonObject = {}): JsonObject {

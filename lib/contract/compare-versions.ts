@@ -41,6 +41,7 @@ const toDocument = (version: VersionDetails) => ({
   keys: Object.fromEntries(
     (version.keys ?? []).map(({ name, from, pointer }) => [name, { [from]: pointer }]),
   ),
+  scorers: Object.fromEntries((version.scorers ?? []).map(({ agent, ...scorer }) => [agent, scorer])),
   env: version.env,
   execution: version.execution,
   code: version.code ? version.codeHash : false,

@@ -1,4 +1,5 @@
 import { findUnmet } from '../core/gate.ts'
+import { formatScore } from '../core/score-pairs.ts'
 import { type Gate, type TrialSums, VERDICTS, type Verdict } from '../core/trial.ts'
 import type { TrialItemRecord, TrialRecord } from './records/trial.ts'
 
@@ -37,7 +38,7 @@ function findChanges({ runs, verdicts, scores = [] }: TrialSums, lines: number):
     ...scores.flatMap(({ agent, difference }) =>
       difference && difference.high < 0
         ? [
-            `The mean score of ${agent} changes by ${toScore(difference.mean)} (95 %: ${toRange(difference)}).`,
+            `The mean score of ${agent} changes by ${formatScore(difference.mean)} (95 %: ${toRange(difference)}).`,
           ]
         : [],
     ),
@@ -82,15 +83,13 @@ export const SCORE_HEADER = ['SCORER', 'ORIGINAL', 'TRIAL', 'DIFFERENCE', '95 %'
 export const listScores = ({ scores = [] }: NonNullable<TrialRecord['sums']>): string[][] =>
   scores.map(({ agent, original, trial, difference, wins, ties, losses, unscored }) => [
     unscored > 0 ? `${agent} (${unscored} without a score)` : agent,
-    ...[original, trial, difference].map((each) => (each ? toScore(each.mean) : '-')),
+    ...[original, trial, difference].map((each) => (each ? formatScore(each.mean) : '-')),
     difference ? toRange(difference) : '-',
     ...[wins, ties, losses].map(String),
   ])
 
-const toScore = (score: number): string => String(Number(score.toFixed(3)))
-
 const toRange = ({ low, high }: { low: number; high: number }): string =>
-  `${toScore(low)} to ${toScore(high)}`
+  `${formatScore(low)} to ${formatScore(high)}`
 
 /** JSON of a value; `none` where the output has no such value. */
 export const toText = (

@@ -1,4 +1,5 @@
 import type { Interval } from './bootstrap.ts'
+import { formatScore } from './score-pairs.ts'
 import type { Gate, ScoreGate, TrialSums } from './trial.ts'
 
 /** A trial without runs shows nothing. */
@@ -57,8 +58,9 @@ function findUnmetScores(agent: string, limits: ScoreGate, { runs, scores = [] }
   const check = (name: keyof ScoreGate, what: string, { mean, low, high }: Interval, least: number) => {
     if (low >= least - TOLERANCE) return []
     const isKnown = high < least - TOLERANCE
-    const is = `${what} of ${agent} is ${mean} (95 %: ${low} to ${high}), and must be at least ${least}`
-    return [`${isKnown ? 'The' : 'Not enough runs to tell: the'} ${is} (scores.${agent}.${name}).`]
+    const [is, from, to] = [mean, low, high].map(formatScore)
+    const rule = `${what} of ${agent} is ${is} (95 %: ${from} to ${to}), and must be at least ${least}`
+    return [`${isKnown ? 'The' : 'Not enough runs to tell: the'} ${rule} (scores.${agent}.${name}).`]
   }
   return [
     ...check('min', 'mean score', found.trial, min),

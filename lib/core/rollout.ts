@@ -88,18 +88,16 @@ export const isInShare = (name: string, percent: number): boolean =>
 
 /** Why the rules end a rollout, as a sentence; null if they do not. */
 export function findBreach(rules: AbortRules, comparison: RolloutComparison): string | null {
-  return comparison.rollout.runs < rules.minRuns
-    ? null
-    : (findFailures(rules, comparison) ?? findCost(rules, comparison) ?? findScoreDrop(rules, comparison))
+  const { runs, failed } = comparison.rollout
+  const { maxErrorRate, minRuns } = rules
+  if (runs < minRuns) return null
+  const errorRate = failed / runs
+  if (maxErrorRate !== undefined && errorRate > maxErrorRate)
+    return `${failed} of ${runs} runs have failed: ${inPercent(errorRate)}, more than ${inPercent(maxErrorRate)}.`
+  return findCostIncrease(rules, comparison) ?? findScoreDrop(rules, comparison)
 }
 
-function findFailures({ maxErrorRate }: AbortRules, { rollout }: RolloutComparison): string | null {
-  const errorRate = rollout.failed / rollout.runs
-  if (maxErrorRate === undefined || errorRate <= maxErrorRate) return null
-  return `${rollout.failed} of ${rollout.runs} runs have failed: ${inPercent(errorRate)}, more than ${inPercent(maxErrorRate)}.`
-}
-
-function findCost(
+function findCostIncrease(
   { maxCostIncrease, minRuns }: AbortRules,
   { rollout, current }: RolloutComparison,
 ): string | null {

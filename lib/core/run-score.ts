@@ -2,7 +2,7 @@ import type { Execution, ExecutionSummary } from './execution.ts'
 import { derivedId, timeOfId } from './ids.ts'
 import type { JsonObject } from './json/json.ts'
 import { isInShare } from './rollout.ts'
-import { type ProductionRun, type RunScore, readScore, type Scorer, toScore } from './score.ts'
+import { type ProductionRun, type RunScore, readScore, type Score, type Scorer, toScore } from './score.ts'
 import type { ScoredEntry } from './usage.ts'
 
 /** The scorers that score a run: each by its own percentage, and always the same ones. */
@@ -27,7 +27,8 @@ export const scoredBy = ({ source, scored }: MaybeScored): ProductionRun | undef
 const isBelow = (score: number | null, min: number | undefined): boolean =>
   score !== null && min !== undefined && score < min
 
-export const isLow = ({ min, result }: RunScore): boolean => isBelow(result?.score ?? null, min)
+export const isLow = ({ min, result }: Pick<RunScore, 'min' | 'result'>): boolean =>
+  isBelow(result?.score ?? null, min)
 
 /** What is counted of the run of a scorer. `output`: null if it has failed. */
 export function toScoredEntry(execution: MaybeScored, output: JsonObject | null): ScoredEntry | undefined {
@@ -38,19 +39,19 @@ export function toScoredEntry(execution: MaybeScored, output: JsonObject | null)
   return { ...key, score, isLow: isBelow(score, min) }
 }
 
+type Ended = ExecutionSummary & { output?: JsonObject | null }
+
 /** What the final run of a scorer says; null for any other execution. */
-export function toRunScore(execution: ExecutionSummary & { output?: JsonObject | null }): RunScore | null {
+export function scoreOf(execution: Ended): Score | null {
   const run = scoredBy(execution)
-  if (!run) return null
-  const { scorer: agent, min } = run
-  return { agent, min, result: toScore(agent, { output: null, ...execution }) }
+  return run ? toScore(run.scorer, { output: null, ...execution }) : null
 }
 
 /** What destinations are told of the run of a scorer; null unless it says that the score of a production run is low. */
-export function findLowScore(execution: Parameters<typeof toRunScore>[0]) {
-  const [run, said] = [scoredBy(execution), toRunScore(execution)]
-  if (!run || !said?.result || !isLow(said)) return null
+export function findLowScore(execution: Ended) {
+  const [run, said] = [scoredBy(execution), scoreOf(execution)]
+  if (!run || !said || !isLow({ min: run.min, result: said })) return null
   const { id: scoreExecutionId, tenantId, scored } = execution
-  const { score, reason } = said.result
+  const { score, reason } = said
   return { ...run, tenantId, executionId: scored?.executionId, score, reason, scoreExecutionId }
 }

@@ -77,4 +77,7 @@ export function sumScores(
   return { agent, ...counts, ...means, wins, losses, ties: scored.length - wins - losses }
 }
 
+/** Without the digits that say nothing. */
+export const formatScore = (score: number): string => String(Number(score.toFixed(4)))
+
 const NO_MEANS = { original: null, trial: null, difference: null }

@@ -54,25 +54,31 @@ export type RunScore = { agent: string; min?: number | undefined; result?: Score
 /** Of a reason, or of an error. */
 const MAX_TEXT_CHARACTERS = 500
 
+type Said = Pick<Score, 'score' | 'reason' | 'error'>
+
 /** Reads what the output of a scorer says. */
-export function readScore({ score, reason }: JsonObject): Pick<Score, 'score' | 'reason' | 'error'> {
+export function readScore({ score, reason }: JsonObject): Said {
   const value: Json | undefined = score instanceof ExactNumber ? score.toDouble() : score
-  if (typeof value === 'number' && value >= 0 && value <= 1) {
+  if (typeof value === 'number' && value >= 0 && value <= 1)
     return { score: value, reason: typeof reason === 'string' ? cut(reason) : null, error: null }
-  }
   const found = value === undefined ? 'is missing' : `is ${JSON.stringify(value).slice(0, 50).toWellFormed()}`
   const message = `The output of a scorer must have a number from 0 to 1 as score, which ${found}.`
-  return { score: null, reason: null, error: { code: 'InvalidScore', message } }
+  return noScore({ code: 'InvalidScore', message })
 }
+
+export const noScore = ({ code, message }: NonNullable<Score['error']>): Said => ({
+  ...{ score: null, reason: null },
+  error: { code, message: cut(message) },
+})
 
 type EndedRun = { id: string; versionId: string; output: JsonObject | null; error: Score['error'] }
 
 /** What a run of a scorer that has ended says. @param agent its slug */
-export function toScore(agent: string, { id, versionId, output, error }: EndedRun): Score {
-  const run = { agent, executionId: id, versionId }
-  if (output) return { ...run, ...readScore(output) }
-  const { code, message } = error ?? { code: 'Unknown', message: 'The scorer has no output.' }
-  return { ...run, score: null, reason: null, error: { code, message: cut(message) } }
-}
+export const toScore = (agent: string, { id, versionId, output, error }: EndedRun): Score => ({
+  ...{ agent, executionId: id, versionId },
+  ...(output
+    ? readScore(output)
+    : noScore(error ?? { code: 'Unknown', message: 'The scorer has no output.' })),
+})
 
 const cut = (text: string): string => text.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { inFolder, newCli } from '../cli/cli.ts'
 import { finalAnswer, httpTool } from '../support/engine/model-agent.ts'
+import { answer as answerRequest, aRemote } from '../support/engine/remote-run.ts'
 import { CASES, modelAgent, OFFLINE, scriptedCases } from './scripted-cases.ts'
 
 describe('recordings', async () => {
@@ -53,6 +54,24 @@ describe('recordings', async () => {
       expect(await cli.json(['test', 'errors', '--replay'], { environment: OFFLINE })).toMatchObject({
         passed: 1,
       })
+    })
+
+    it('records the answer of a remote agent, which then is not asked', async () => {
+      const remote = await aRemote((response, { body }) =>
+        answerRequest(response, { words: String(body.input.text).split(' ').length }),
+      )
+      await cli.json(['init', 'count-remote', '--remote'])
+      const file = join(cli.folder, 'agents/count-remote/agent.md')
+      const text = readFileSync(file, 'utf8').replaceAll('localhost:8000', remote.host)
+      cli.write({ 'agents/count-remote/agent.md': text })
+      expect(await cli.json(['test', 'agents/count-remote', '--record'])).toMatchObject({ passed: 1 })
+      expect(await cli.json(['test', 'agents/count-remote', '--replay'])).toMatchObject({ passed: 1 })
+      expect(remote.asked).toHaveLength(1)
+      expect(remote.asked[0]?.headers['webhook-signature']).toMatch(/^v1,/)
+      const cases = readFileSync(join(cli.folder, 'agents/count-remote/cases.yaml'), 'utf8')
+      cli.write({ 'agents/count-remote/cases.yaml': cases.replace('To be', 'To see') })
+      const changed = await cli.run(['test', 'agents/count-remote', '--replay'])
+      expect(changed.stdout).toContain('No recording for this input of the remote agent.')
     })
 
     it('refuses a recording in the format of earlier versions', async () => {

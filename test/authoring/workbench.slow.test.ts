@@ -13,7 +13,7 @@ describe('check', () => {
   const read = (file: string) => readFileSync(join(cli.folder, file), 'utf8')
 
   describe('init', () => {
-    it.each(['code', 'model', 'scorer'])('creates a %s agent that passes every check', async (kind) => {
+    it.each(['code', 'model', 'remote', 'scorer'])('creates a %s agent that passes every check', async (kind) => {
       const slug = `new-${kind}`
       const { folder, files } = await cli.json(['init', slug, `--${kind}`])
       expect(folder).toBe(`agents/${slug}`)

@@ -53,6 +53,12 @@ describe('agentsOpenApi', () => {
     expect(schemas.RefundOrderInput).toMatchObject({ type: 'object', required: ['order'] })
   })
 
+  it('has the definitions of a schema beside it, where generators look for them', () => {
+    const next = { $ref: '#/components/schemas/RefundOrderOutputPart' }
+    expect(schemas.RefundOrderOutputPart).toEqual({ type: 'object', properties: { next } })
+    expect(schemas.RefundOrderOutput).not.toHaveProperty('$defs')
+  })
+
   it('resolves every reference, and has no schema that nothing refers to', () => {
     const text = JSON.stringify(document)
     const references = [...text.matchAll(/"\$ref":"#([^"]+)"/g)].map(([, pointer = '']) => pointer)

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { describeOutcome } from '../../cli/trials/describe-outcome.ts'
 import type { TrialItem } from '../../clients/typescript/src/index.ts'
 import { compareVersions } from '../../lib/contract/compare-versions.ts'
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { findReasons } from '../../lib/contract/trial-outcome.ts'
 import { toReport } from '../../lib/contract/trial-report.ts'
 import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
+import { trialSums } from '../support/batches/a-batch.ts'
 
 const COMMAND = `npx agent-execution trials results ${TRIAL_ID}`
 
@@ -72,6 +74,57 @@ describe('toReport', () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(60_000)
     expect(Buffer.byteLength(text)).toBeGreaterThan(55_000)
     expect(text).toMatch(/\|\n\nThere are more: <code>npx agent-execution trials results /)
+  })
+})
+
+describe('scores', () => {
+  const mean = (mean: number, by = 0.01) => ({ mean, low: mean - by, high: mean + by })
+  const scored = {
+    ...{ agent: 'faithful', runs: 198, unscored: 2, wins: 3, losses: 45, ties: 150 },
+    ...{ original: mean(0.8), trial: mean(0.75), difference: mean(-0.05) },
+  }
+  const none = { original: null, trial: null, difference: null }
+  const unscored = { agent: 'tone', runs: 0, unscored: 200, wins: 0, losses: 0, ties: 0, ...none }
+  const sums = { ...trialSums({ EQUIVALENT: 155, CHANGED: 45 }), scores: [scored, unscored] }
+  const trial = aTrial(
+    {},
+    { lines: 200, sums, verdicts: sums.verdicts, scorers: [{ agent: 'faithful', tolerance: 0.1 }] },
+  )
+  const gate = { scores: { faithful: { maxDrop: 0.02 }, tone: { min: 0 } } }
+  const outcome = { trial, slug: 'triage', gate, unmet: findReasons(trial, gate), items: [] }
+
+  it('are in the report, by scorer, with their difference', () => {
+    expect(toReport(outcome, COMMAND)).toContain(
+      [
+        '| scorer | original | trial | difference | 95 % | better | same | worse |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- |',
+        '| faithful (2 without a score) | 0.8 | 0.75 | -0.05 | -0.06 to -0.04 | 3 | 150 | 45 |',
+        '| tone (200 without a score) | - | - | - | - | 0 | 0 | 0 |',
+      ].join('\n'),
+    )
+    expect(toReport(outcome, COMMAND)).toContain('\n| EQUIVALENT | 155 |\n')
+    expect(report([])).not.toContain('EQUIVALENT')
+  })
+
+  it('are in the text of the command, also those of an item', () => {
+    const scores = [{ agent: 'faithful', original: 0.9, trial: null }]
+    const item = anItem('CHANGED', [{ path: '/a', original: 1, trial: 2 }], { scores })
+    const text = describeOutcome({ ...outcome, items: [item] })
+    expect(text).toMatch(
+      /^faithful \(2 without a score\) +0\.8 +0\.75 +-0\.05 +-0\.06 to -0\.04 +3 +150 +45$/m,
+    )
+    expect(text).toContain('\n  /a: 1 → 2\n  score of faithful: 0.9 → -\n')
+  })
+
+  it('are reasons by the gate; without one, if they have dropped', () => {
+    expect(outcome.unmet).toEqual([
+      'The change of the mean score of faithful is -0.05 (95 %: -0.06 to -0.04), and must be at least -0.02 (scores.faithful.maxDrop).',
+      'Not enough runs: 0 of 200 have scores of tone on both sides, fewer than 100 (scores.tone).',
+    ])
+    const equivalent = { ...trial, sums: { ...sums, verdicts: trialSums({ EQUIVALENT: 200 }).verdicts } }
+    expect(findReasons(equivalent, null)).toEqual([
+      'The mean score of faithful changes by -0.05 (95 %: -0.06 to -0.04).',
+    ])
   })
 })
 
@@ -163,6 +216,12 @@ describe('compareVersions', () => {
         { path: '/tools/get_order/http/url', before: 'https://a.example', after: 'https://b.example' },
         { path: '/tools/new', after: { name: 'new' } },
       ],
+    ],
+    [
+      'scorers, by name',
+      { scorers: [{ agent: 'tone' }, { agent: 'faithful', min: 0.7 }] },
+      { scorers: [{ agent: 'faithful', min: 0.8 }, { agent: 'tone' }] },
+      [{ path: '/scorers/faithful/min', before: 0.7, after: 0.8 }],
     ],
     [
       'code by its hash, which old versions lack',

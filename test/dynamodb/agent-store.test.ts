@@ -86,6 +86,7 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
           ...{ documentHash: 'd', codeHash: 'c', message: 'Why.', requireTools: true },
           ...{
             context: { window: 200_000, keep: 5 },
+            scorers: [{ agent: 'faithful', min: 0.7, sample: 5 }],
             modelSettings: { maxOutputTokens: 500, temperature: 0.5 },
           },
         },

@@ -123,3 +123,55 @@ describe('a trial', () => {
     expect(json.errors.map((error: { path: string }) => error.path)).toEqual([path])
   })
 })
+
+describe('a trial with a scorer', () => {
+  const document = (slug: string, more: string) =>
+    `---\ntitle: T\nslug: ${slug}\ncode: true\ninput: { text: { type: string } }\noutput: { text: { type: string } }\n${more}\n---\n`
+  const scorers =
+    'scorers: [{ agent: graded }]\nexecution: { promotion: { require: trial, scores: { graded: { maxDrop: 0.1 } } } }'
+  const publishAs = (slug: string, more: string, code: string, draft = false) =>
+    own.call('POST', '/v1/agents', { body: { document: document(slug, more), code: codeOf(code), draft } })
+
+  it('compares scores, and its gate is not met by few runs', async () => {
+    const early = await publishAs('scored', scorers, 'return { text }')
+    expect([early.status, early.json.code]).toEqual([422, 'InvalidAgent'])
+    expect(early.json.errors).toEqual([
+      {
+        path: '/document',
+        field: 'scorers.0.agent',
+        message: 'agent.md: scorers.0.agent: names "graded", which is not published: publish it first.',
+      },
+    ])
+    const grader = `---\ntitle: G\nslug: graded\ncode: true\ninput: { output: { type: object } }\noutput: { score: { type: number } }\n---\n`
+    const code = 'export default ({ output }) => ({ score: output.text.length / 10 })'
+    expect((await own.call('POST', '/v1/agents', { body: { document: grader, code } })).status).toBe(201)
+    const { json: current, status } = await publishAs('scored', scorers, 'return { text }')
+    expect([status, current.scorers]).toEqual([201, [{ agent: 'graded' }]])
+    for (const text of ['abc', 'defgh']) expect((await own.run('scored', { text })).status).toBe(200)
+    const upper = 'return { text: text === "abc" ? "ABC" : text.repeat(2) }'
+    const { json: next } = await publishAs('scored', scorers, upper, true)
+    const path = `/v1/agents/scored/versions/${next.id}`
+    const trial = await ended((await own.call('POST', `${path}/trials`, { body: {} })).json.id)
+    expect(trial).toMatchObject({
+      scorers: [{ agent: 'graded', tolerance: 0.1 }],
+      verdicts: { EQUIVALENT: 1, CHANGED: 1 },
+      sums: {
+        scores: [{ agent: 'graded', runs: 2, unscored: 0, wins: 1, ties: 1, original: { mean: 0.4 } }],
+      },
+    })
+    const [changed, equivalent] = await items(trial.id)
+    expect(changed).toMatchObject({ verdict: 'CHANGED', scores: [{ original: 0.5, trial: 1 }] })
+    expect(equivalent).toMatchObject({ verdict: 'EQUIVALENT', scores: [{ original: 0.3, trial: 0.3 }] })
+    expect(await own.getExecution(equivalent.scores[0].trialScoreId)).toMatchObject({
+      source: 'SCORE',
+      scoredExecutionId: equivalent.executionId,
+      parentExecutionId: equivalent.executionId,
+    })
+    const promoted = await own.call('POST', `${path}/promote?trial=${trial.id}`)
+    expect(promoted.json).toMatchObject({
+      code: 'TrialFailed',
+      detail: 'Not enough runs: 2 of 2 have scores of graded on both sides, fewer than 20 (scores.graded).',
+      limits: { scores: { graded: { maxDrop: 0.1 } } },
+    })
+  })
+})

@@ -1,4 +1,5 @@
 import type { Version } from '../../core/agent.ts'
+import type { Violation } from '../../core/errors.ts'
 import { agentIdOf } from '../../core/ids.ts'
 import { isJsonObject } from '../../core/json/json.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
@@ -6,67 +7,51 @@ import { InvalidAgent } from '../../core/request-errors.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 import type { PublishableAgent } from './publish-agent.ts'
 
-type Agents = Pick<AgentStore, 'get'>
-
 /**
  * The scorers of a document that arrives over HTTP are published agents with the output `score`, and none of their own
  * scorers leads back to it.
  * @throws InvalidAgent
  */
 export async function assertScorers(
-  agents: Agents,
+  agents: Pick<AgentStore, 'get'>,
   organizationId: string,
   { document: { slug, scorers = [] } }: PublishableAgent,
 ): Promise<void> {
-  const get = async (scorer: string) =>
-    (await agents.get({ organizationId, id: agentIdOf(organizationId, scorer) })) ?? null
-  const problems = await Promise.all(
-    scorers.map(async ({ agent }, index) => {
-      const found = await get(agent)
-      const version = found?.current
-      if (!version) return { index, problem: `names "${agent}", which is not published: publish it first` }
-      if (found.archivedAt !== null) return { index, problem: `names "${agent}", which is archived` }
-      if (!hasScore(version))
-        return {
-          index,
-          problem: `names "${agent}", whose output has no score: add score: { type: number } to it`,
-        }
-      const chain = await findChain(version)
-      return (
-        chain && { index, problem: `names "${agent}", whose scorers lead back here: ${chain.join(' → ')}` }
-      )
-    }),
-  )
-  const violations = problems
-    .filter((each) => each !== null)
-    .map(({ index, problem }) => {
-      const field = `scorers.${index}.agent`
-      return { path: '/document', field, message: `agent.md: ${field}: ${problem}.` }
-    })
-  if (violations.length > 0) throw new InvalidAgent(violations)
-
-  /** From the scorer to the agent itself; null if none of its scorers leads there. */
-  async function findChain(from: Version): Promise<string[] | null> {
-    const chains = [[from]]
-    const seen = new Set<string>()
-    for (let chain = chains.shift(); chain; chain = chains.shift()) {
-      const slugs = chain.map((version) => version.slug)
-      for (const { agent } of chain.at(-1)?.scorers ?? []) {
-        if (agent === slug) return [slug, ...slugs, slug]
-        const version = seen.has(agent) ? null : (await get(agent))?.current
-        seen.add(agent)
-        if (version) chains.push([...chain, version])
-      }
+  const get = (agent: string) => agents.get({ organizationId, id: agentIdOf(organizationId, agent) })
+  const seen = new Set<string>()
+  const leadsHere = async (version: Version | null | undefined): Promise<boolean> => {
+    for (const { agent } of version?.scorers ?? []) {
+      if (agent === slug) return true
+      if (seen.has(agent)) continue
+      seen.add(agent)
+      if (await leadsHere((await get(agent))?.current)) return true
     }
-    return null
+    return false
   }
+  const violations: Violation[] = []
+  for (const [index, { agent }] of scorers.entries()) {
+    const found = await get(agent)
+    const field = `scorers.${index}.agent`
+    const report = (problem: string) =>
+      violations.push({
+        path: '/document',
+        field,
+        message: `agent.md: ${field}: names "${agent}", ${problem}.`,
+      })
+    if (!found?.current) report('which is not published: publish it first')
+    else if (found.archivedAt !== null) report('which is archived')
+    else if (!hasScore(found.current)) report('whose output has no score: add score: { type: number } to it')
+    else if (await leadsHere(found.current)) report(`whose scorers lead back to "${slug}"`)
+  }
+  if (violations.length > 0) throw new InvalidAgent(violations)
 }
 
 /** Whether outputs can have a number as `score`. What only a validator could tell is allowed. */
 function hasScore({ outputSchema }: Version): boolean {
   const { properties } = toJsonSchema(outputSchema)
-  if (!isJsonObject(properties) || !Object.hasOwn(properties, 'score')) return false
-  const { score } = properties
-  const type = isJsonObject(score) ? score.type : undefined
-  return type === undefined || [type].flat().some((each) => each === 'number' || each === 'integer')
+  const score = isJsonObject(properties) && Object.hasOwn(properties, 'score') ? properties.score : null
+  if (!isJsonObject(score)) return score === true
+  return (
+    score.type === undefined || [score.type].flat().some((type) => type === 'number' || type === 'integer')
+  )
 }

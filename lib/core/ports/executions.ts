@@ -14,7 +14,7 @@ import type {
   SuspendedExecution,
 } from '../execution.ts'
 import type { LearningStore, Teachers } from '../learning.ts'
-import type { RunScore } from '../score.ts'
+import type { Score } from '../score.ts'
 import type { KeyFilter } from '../search-keys.ts'
 import type { EndOfWait, Release, Renewal, Suspend } from '../transitions.ts'
 import type { PageRequest, SearchedPage } from './system.ts'
@@ -191,7 +191,7 @@ export interface ExecutionStore extends LearningStore {
     markedAt?: string | false
   }): Promise<void>
   /** Sets what a scorer says about an execution, if that has the scorer. Again does nothing. */
-  setScore(params: { organizationId: string; id: string; score: RunScore }): Promise<void>
+  setScore(params: { organizationId: string; id: string; score: Score }): Promise<void>
   /** The ids of open executions that tool calls of an execution have started. */
   listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
   /**

@@ -223,10 +223,11 @@ export async function toItem(table: Table, execution: Execution): Promise<Item> 
   }
 }
 
-/** The index keys of lists. Those of a trial have thousands of lines, which would displace other executions. */
-function listKeys({ id, organizationId, agentId, tenantId, source, batch }: Execution): Item {
+/** The index keys of lists. Trials have thousands of lines and scores, which would displace other executions. */
+function listKeys({ id, organizationId, agentId, tenantId, source, batch, scored }: Execution): Item {
   const shard = shardOf(id, LIST_SHARDS)
-  if (source === 'TRIAL' && batch) return { agentShard: agentShard(batch.id, shard), listOrder: id }
+  const trialId = source === 'TRIAL' ? batch?.id : scored?.trial?.id
+  if (trialId !== undefined) return { agentShard: agentShard(trialId, shard), listOrder: id }
   return {
     ownerShard: ownedShard(organizationId, 'EXEC', shard),
     agentShard: agentShard(agentId, shard),
@@ -294,11 +295,7 @@ export function usageKeys({
 } & Partial<Pick<Execution, 'source' | 'scored'>>): Item {
   const scored = toScoredEntry(run, output)
   const code = error?.code ?? ''
-  const prefix = scored
-    ? `${SCORE_PREFIX}${JSON.stringify(scored)}#`
-    : run.source === 'TRIAL'
-      ? TRIAL_PREFIX
-      : ''
+  const prefix = scored ? `SCORE#${JSON.stringify(scored)}#` : run.source === 'TRIAL' ? TRIAL_PREFIX : ''
   return {
     usageShard: usageShard(shardOf(id, USAGE_SHARDS)),
     usageAt: endedAt,
@@ -308,15 +305,12 @@ export function usageKeys({
 
 /** The index shows no source, and nothing of the run that a scorer has scored: it has what it was created with. */
 const TRIAL_PREFIX = 'TRIAL#'
-const SCORE_PREFIX = 'SCORE#'
 
 /** What the usage index shows of the end. */
 export function readUsageCode({ errorCode = '' }: Pick<ExecutionItem, 'errorCode'>) {
   const isTrial = errorCode.startsWith(TRIAL_PREFIX)
-  const code = errorCode.slice(errorCode.lastIndexOf('#') + 1)
-  const json = errorCode.startsWith(SCORE_PREFIX)
-    ? errorCode.slice(SCORE_PREFIX.length, -code.length - 1)
-    : null
+  const [, json, scoredCode] = /^SCORE#(\{.*\})#(.*)$/s.exec(errorCode) ?? []
+  const code = scoredCode ?? (isTrial ? errorCode.slice(TRIAL_PREFIX.length) : errorCode)
   return { isTrial, errorCode: code || null, ...(json && { scored: JSON.parse(json) as ScoredEntry }) }
 }
 

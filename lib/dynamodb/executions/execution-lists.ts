@@ -183,7 +183,8 @@ function statusKeysOf({ status, waiting, scores }: ExecutionListParams): (Status
 }
 
 /** Only its trial lists what it has repeated. Open lines count in the index of open executions, as all others do. */
-const isOfTrial = ({ source, batch }: ExecutionItem): boolean => source === 'TRIAL' && batch !== undefined
+const isOfTrial = ({ source, batch, scored }: ExecutionItem): boolean =>
+  source === 'TRIAL' ? batch !== undefined : scored?.trial !== undefined
 
 function isWaiting({ suspension }: ExecutionItem, waiting: ExecutionListParams['waiting']): boolean {
   if (waiting === undefined) return true

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Unavailable } from '../../core/errors.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import { isLow } from '../../core/run-score.ts'
-import type { RunScore } from '../../core/score.ts'
+import type { RunScore, Score } from '../../core/score.ts'
 import { executionKey } from '../table/keys.ts'
 import type { StoredPayload } from '../table/payload.ts'
 import type { Item, Table } from '../table/table.ts'
@@ -19,7 +19,9 @@ export function scoreStore(table: Table): Pick<ExecutionStore, 'setScore'> {
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         const before = (await readRecord(table, id)) as (Item & ExecutionItem) | null
         if (before?.organizationId !== organizationId) return
-        const scores = (before.scores ?? []).map((each) => (isNews(each, score) ? score : each))
+        const scores = (before.scores ?? []).map((each) =>
+          isNews(each, score) ? { ...each, result: score } : each,
+        )
         if (isDeepStrictEqual(scores, before.scores)) return
         const { revision = 0 } = before
         const { set, remove } = scoreKeys({ ...before, scores }, before.review)
@@ -32,8 +34,8 @@ export function scoreStore(table: Table): Pick<ExecutionStore, 'setScore'> {
 }
 
 /** A scorer that could not be started does not replace the result of one that a process before has started. */
-const isNews = (known: RunScore, { agent, result }: RunScore): boolean =>
-  known.agent === agent && (known.result === undefined || result?.executionId !== null)
+const isNews = (known: RunScore, { agent, executionId }: Score): boolean =>
+  known.agent === agent && (known.result === undefined || executionId !== null)
 
 /** By which lists find a run with scores: those that wait for a review, and those that scorers agree on with people. */
 export function scoreKeys(

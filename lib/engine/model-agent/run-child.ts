@@ -35,7 +35,7 @@ export type RunAttempt = (
 >
 
 /** Its id derives from the call's key, so that a resumed parent finds it again. */
-type Child = {
+export type Child = {
   id: string
   version: Version
   selectedBy: Execution['selectedBy']
@@ -43,9 +43,9 @@ type Child = {
   input: JsonObject
   share: Budget | null
   /** What it scores. Then it takes the result of an equal run, and learns only if its own version says so. */
-  scored?: ScoredRun
+  scored?: ScoredRun | undefined
   /** Until its deadline, from its creation on. Absent: until that of the parent. */
-  deadlineMs?: number
+  deadlineMs?: number | undefined
   traceparent: string
   signal: AbortSignal
   /** When the parent or its worker has to stop, in milliseconds since the epoch. */

@@ -13,7 +13,7 @@ import { callKeyOf, childId } from './call-key.ts'
 import { readUsage } from './child-usage.ts'
 import { passFiles, withFileNames } from './input-files.ts'
 import { agentCallsOf, type RunBudget } from './run-budget.ts'
-import { type RunAttempt, runChild } from './run-child.ts'
+import { type Child, type RunAttempt, runChild } from './run-child.ts'
 
 /** Maximum depth of agents that call each other. */
 const MAX_DEPTH = 5
@@ -70,6 +70,7 @@ export function subAgents(
 
 type PreparedCall = Omit<AgentCall, 'input'> &
   Pick<Deps, 'attempt' | 'endsAt'> &
+  Pick<Child, 'scored' | 'deadlineMs'> &
   Pick<ResolvedVersion, 'version' | 'selectedBy' | 'isArchived'> & {
     /** How many executions the run has started before, and may start. */
     started: number
@@ -109,11 +110,11 @@ export async function callAgent(
     return refused(`The agent ${slug} is archived.`)
   const prepared = await others.prepare(version)
   if ('problem' in prepared) return refused(prepared.problem)
-  const { signal, endsAt, attempt } = others
+  const { signal, endsAt, attempt, scored, deadlineMs } = others
   const { input } = prepared
   const traceparent = traceparentFrom(engine, parent, idempotencyKey)
   const started = { callers, input, traceparent, share: others.share() }
-  const child = { id, version, selectedBy, ...started, signal, endsAt }
+  const child = { id, version, selectedBy, ...started, signal, endsAt, scored, deadlineMs }
   const ended = await runChild(engine, parent, attempt, child).catch((error: unknown) => {
     // The timeout of the call. The execution counts all the same.
     if (error instanceof ToolError) return error

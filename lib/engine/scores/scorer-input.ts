@@ -2,7 +2,7 @@ import { endOfStep } from '../../core/attempts.ts'
 import { maskMacs } from '../../core/callback-mac.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { FINAL_ANSWER } from '../../core/model.ts'
-import { type RecordedStep, WAIT_RESULT } from '../../core/step.ts'
+import type { RecordedStep } from '../../core/step.ts'
 import { toJsonSchema } from '../../schema/field-map.ts'
 
 /** The run that is scored. `expected`: the output that it should have had, if that is known. */
@@ -29,23 +29,17 @@ export function toScorerInput(inputSchema: JsonObject, { expected, steps, ...run
 }
 
 /** The fields of a step that have to do with the output, with the names that they have in the API. */
-function toStep({ step, results }: RecordedStep): Json {
-  if (step.kind === 'MODEL') {
-    const toolCalls = step.calls
-      .filter(({ name }) => name !== FINAL_ANSWER)
-      .map(({ id, name, input }) => ({ name, input, ...resultOf(results, id) }))
-    return maskMacs({ text: step.text, toolCalls })
+function toStep(recorded: RecordedStep): Json {
+  const { step, results } = recorded
+  if (step.kind !== 'MODEL') {
+    const end = step.kind === 'CODE' ? endOfStep(recorded) : null
+    return maskMacs({ name: step.name, ...(end && 'value' in end && { result: end.value }) })
   }
-  if (step.kind === 'WAIT') {
-    const id = 'id' in step.wait ? step.wait.id : WAIT_RESULT
-    return maskMacs({ name: step.name, ...resultOf(results, id) })
-  }
-  const end = endOfStep({ step, results })
-  return maskMacs({ name: step.name, ...(end && 'value' in end && { result: end.value }) })
-}
-
-function resultOf(results: RecordedStep['results'], id: string): JsonObject {
-  const result = results.get(id)?.result
-  if (!result) return {}
-  return result.ok ? { result: result.value } : { error: result.error }
+  const calls = step.calls.filter(({ name }) => name !== FINAL_ANSWER)
+  const toolCalls = calls.map(({ id, name, input }) => {
+    const { result } = results.get(id) ?? {}
+    const end = result && (result.ok ? { result: result.value } : { error: result.error })
+    return { name, input, ...end }
+  })
+  return maskMacs({ text: step.text, toolCalls })
 }

@@ -5,7 +5,7 @@ import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import { TooManyRequests } from '../../core/limit-errors.ts'
 import type { DeliveryResult } from '../../core/notification.ts'
 import { findExcess } from '../../core/payload-size.ts'
-import { isLow, scoreExecutionId, toRunScore } from '../../core/run-score.ts'
+import { findLowScore, scoreExecutionId, scoreOf } from '../../core/run-score.ts'
 import type { RunScore } from '../../core/score.ts'
 import { readSetting } from '../../environment.ts'
 import { type Admit, admission } from '../../limits/admission.ts'
@@ -38,10 +38,10 @@ export async function scoreRun(
   execution: Execution | ExecutionSummary,
 ): Promise<DeliveryResult> {
   const { organizationId, scored } = execution
-  const said = toRunScore(execution)
-  if (said && scored) {
-    await engine.executions.setScore({ organizationId, id: scored.executionId, score: said })
-    if (isLow(said)) countLowScore({ executionId: scored.executionId, organizationId })
+  const score = scoreOf(execution)
+  if (score && scored) {
+    await engine.executions.setScore({ organizationId, id: scored.executionId, score })
+    if (findLowScore(execution)) countLowScore({ executionId: scored.executionId, organizationId })
     return DONE
   }
   // Without payloads if they are large, or if it was deleted meanwhile.
@@ -49,7 +49,7 @@ export async function scoreRun(
   const pending = original?.scores.filter(({ result }) => !result) ?? []
   if (original === null || pending.length === 0) return DONE
   try {
-    await Promise.all(pending.map((score) => startScorer(engine, original, score)))
+    await Promise.all(pending.map((scorer) => startScorer(engine, original, scorer)))
     return DONE
   } catch (error) {
     if (!(error instanceof TooManyRequests)) throw error
@@ -62,8 +62,7 @@ export async function scoreRun(
  * What no repetition changes is the result.
  * @throws TooManyRequests, Unavailable
  */
-async function startScorer(engine: ScoreEngine, original: Execution, chosen: RunScore): Promise<void> {
-  const { agent, min } = chosen
+async function startScorer(engine: ScoreEngine, original: Execution, { agent, min }: RunScore) {
   const { id, organizationId, agentId, versionId, tenantId, tokenId } = original
   const executionId = scoreExecutionId(id, agent)
   try {
@@ -88,8 +87,11 @@ async function startScorer(engine: ScoreEngine, original: Execution, chosen: Run
       logger.error('scorer not started', { executionId: id, scorer: agent, cause: describeCause(error) })
     const { code, message } = error instanceof ServiceError ? error : unexpectedError(error)
     const none = { executionId: null, versionId: null, score: null, reason: null }
-    const result = { agent, ...none, error: { code, message } }
-    await engine.executions.setScore({ organizationId, id, score: { ...chosen, result } })
+    await engine.executions.setScore({
+      organizationId,
+      id,
+      score: { agent, ...none, error: { code, message } },
+    })
   }
 }
 

@@ -41,8 +41,8 @@ export type UsageStores = { usage: Pick<UsageStore, 'read' | 'getPosition'>; sys
 
 /**
  * A page of what a token may see of the usage of its organization, by interval and group. It can have fewer rows than
- * `limit`, or none, although others follow. `range`: what the request asks for, with the
- * defaults and the rounding: those of the following pages.
+ * `limit`, or none, although others follow. `range`: what the request asks for, with the defaults and the rounding:
+ * those of the following pages.
  * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor, InvalidQueryParameter
  */
 export async function readUsage(

@@ -1,13 +1,16 @@
 import { describe, expect, inject, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { totalsOf } from '../../../lib/core/batch.ts'
-import { type Execution, isFinal } from '../../../lib/core/execution.ts'
+import { CANCELLED, type Execution, isFinal } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { childIdOf, executionKey } from '../../../lib/dynamodb/table/keys.ts'
+import { endExecution } from '../../../lib/engine/end-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
+import { emitCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { seededRandom } from '../../support/data/random.ts'
@@ -127,10 +130,18 @@ describe('a line of a trial with a scorer', () => {
         status: 'SUCCESS',
         source: 'SCORE',
         parentExecutionId: line.id,
-        scored: { executionId: line.id },
         replay: null,
         batch: null,
       })
+    expect(new Set([first, second].map((child) => child?.scored?.executionId))).toEqual(
+      new Set([original.id, line.id]),
+    )
+    const { organizationId, agentId } = first as Execution
+    const query = { organizationId, tenantId: null, status: null, limit: 100, after: null }
+    for (const id of [agentId, null])
+      expect((await engine.executions.listSummaries({ ...query, agentId: id })).items).not.toContainEqual(
+        expect.objectContaining({ source: 'SCORE' }),
+      )
     // A line of its own: its cost, and that of two scores.
     expect(await spent()).toBeCloseTo(3 * CENT, 9)
     expect(totalsOf(line)).toMatchObject({ costUsd: 3 * CENT, verdicts: { EQUIVALENT: 1 } })
@@ -258,7 +269,10 @@ describe('a scorer that leaves no score', () => {
     await engine.agents.setArchived({ organizationId, id, archivedAt: new Date().toISOString() })
     const { draft } = await aDraft(version, PARAPHRASE)
     const { judgement } = await (await aLine(original, draft)).run()
-    expect(judgement).toMatchObject({ verdict: 'CHANGED', scores: [{ error: { code: 'AgentArchived' } }] })
+    expect(judgement).toMatchObject({
+      verdict: 'CHANGED',
+      scores: [{ error: { code: 'AgentNotRun', message: 'The agent faithful is archived.' } }],
+    })
   })
 
   it('never ends: it has its own time, whatever that of the line is', async () => {
@@ -277,8 +291,66 @@ describe('a scorer that leaves no score', () => {
     })
     expect(pair).toEqual({
       ...{ agent: 'faithful', original: null, trial: null },
-      error: { code: 'InputSchemaMismatch', message: expect.stringContaining('/output/answer') },
+      error: { code: 'AgentNotRun', message: expect.stringContaining('/output/answer') },
     })
+  })
+})
+
+describe('a line that is stopped while it is scored', () => {
+  /** A line whose scorer responds when it is told to. `scoring`: its model was asked. */
+  async function aWaitingLine() {
+    const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { original, version } = await anOriginal(ORIGINAL)
+    const { requests } = await aScorer(version, () => {
+      asked.resolve()
+      return { ...says({ score: 0.9 }), until: told.promise }
+    })
+    const { draft } = await aDraft(version, PARAPHRASE)
+    return { ...(await aLine(original, draft)), scoring: asked.promise, respond: told.resolve, requests }
+  }
+
+  it('ends when it is cancelled, and so does its scorer', async () => {
+    const { line, run, scoring, respond, children, stored } = await aWaitingLine()
+    const running = run()
+    await scoring
+    await endExecution(engine, { ...line, error: CANCELLED })
+    emitCompleted(line.id)
+    await running
+    respond()
+    expect(await stored()).toMatchObject({ status: 'ERROR', error: CANCELLED, judgement: null })
+    expect(await children()).toMatchObject([{ status: 'ERROR', error: CANCELLED }])
+  })
+
+  it('is continued by the next worker when its own shuts down, with the same run of its scorer', async () => {
+    const { line, run, scoring, respond, children, requests } = await aWaitingLine()
+    const stop = new AbortController()
+    const deadline = { drain: stop.signal, stop: stop.signal }
+    const running = processMessage(engine, line.id, { ...aMessage(), deadline })
+    await scoring
+    const [first] = await children()
+    stop.abort()
+    await running
+    respond()
+    expect(await run()).toMatchObject({
+      status: 'SUCCESS',
+      judgement: {
+        verdict: 'EQUIVALENT',
+        scores: [{ original: 0.9, trial: 0.9, originalScoreId: first?.id }],
+      },
+    })
+    expect(await children()).toHaveLength(2)
+    expect(requests).toHaveLength(3)
+  })
+
+  it('is deleted with its scores', async () => {
+    const { line, run, respond, children } = await aWaitingLine()
+    respond()
+    await run()
+    const scores = await children()
+    expect(scores).toHaveLength(2)
+    await engine.executions.delete({ ...line, now: Date.now() })
+    const statuses = scores.map((each) => engine.executions.getStatus(each))
+    expect(await Promise.all(statuses)).toEqual([null, null])
   })
 })
 
@@ -306,7 +378,9 @@ describe('a worker that dies while it scores', () => {
           before: async () => undefined,
           faults: fault ? [fault] : [],
         })
-        const on = { ...engine, ...openStores(worker.tableOf(table)) }
+        // A child whose release was refused is waited for until its lease expires.
+        const times = { ...leaseTimes(3_000), retryDelayMs: 1 }
+        const on = { ...engine, ...openStores(worker.tableOf(table)), times }
         await processMessage(on, line.line.id, aMessage(attempts)).catch(() => undefined)
         const found = await line.stored()
         if (isFinal(found)) break

@@ -234,7 +234,7 @@ describe('a trial', () => {
     expect((await run.stored())?.sums).toEqual({
       runs: 4,
       compared: 2,
-      verdicts: { SAME: 1, CHANGED: 1, CORRECTED: 0, REGRESSED: 0, DIVERGED: 1, ERROR: 1 },
+      verdicts: { SAME: 1, EQUIVALENT: 0, CHANGED: 1, CORRECTED: 0, REGRESSED: 0, DIVERGED: 1, ERROR: 1 },
       schemaViolations: 1,
       costUsd: {
         original: { median: 0.015, p95: 0.0195 },
@@ -245,6 +245,37 @@ describe('a trial', () => {
       runTimeMs: { original: { median: 1_000, p95: 1_000 }, trial: expect.anything() },
       steps: { original: { median: 2, p95: 2 }, trial: { median: 0, p95: 0 } },
     })
+  })
+
+  it('has the scores of both sides, whose costs count for the trial and not for its runs', async () => {
+    const scored = (original: number, trial: number): Outcome => ({
+      ...success(0.02),
+      judgement: {
+        ...{ verdict: 'EQUIVALENT', differences: [], scoring: { costUsd: 0.5, ms: 3_600_000 } },
+        scores: [{ agent: 'faithful', original, trial }],
+      },
+    })
+    const outcomes = [scored(0.8, 0.9), scored(0.8, 0.9), judged('CHANGED', 0.02)]
+    const run = await aTrial(idsOf(await anAmount(3)), {
+      settings: { scorers: [{ agent: 'faithful', tolerance: 0.1 }] },
+      outcomeOf: (line) => outcomes[line] as Outcome,
+    })
+    expect(await run.findProblems()).toEqual([])
+    const stored = await run.stored()
+    const mean = (value: number) => ({ mean: value, low: value, high: value })
+    expect(stored?.sums).toMatchObject({
+      verdicts: { EQUIVALENT: 2, CHANGED: 1 },
+      costUsd: { trialTotal: 0.06 },
+      runTimeMs: { trial: { median: 0 } },
+      scores: [
+        {
+          ...{ agent: 'faithful', runs: 2, unscored: 1, wins: 0, losses: 0, ties: 2 },
+          ...{ original: mean(0.8), trial: mean(0.9), difference: mean(0.1) },
+        },
+      ],
+    })
+    expect(stored?.totals).toMatchObject({ costUsd: 1.06, verdicts: { EQUIVALENT: 2, CHANGED: 1 } })
+    expect((await run.executions())[0]?.replay?.scorers).toEqual([{ agent: 'faithful', tolerance: 0.1 }])
   })
 
   it('has the measures of its originals if all runs have failed', async () => {

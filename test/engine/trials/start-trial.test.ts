@@ -110,6 +110,10 @@ describe('the originals of a trial', () => {
     await anOriginal(version, { isDraft: true })
     await anOriginal(version, { parent: { executionId: first, callers: ['boss'] } })
     await anOriginal(version, { replay: replayOf(first, true) })
+    await anOriginal(version, {
+      scored: { executionId: first, trial: { id: first, maxCostUsd: 1 } },
+      parent: { executionId: first, callers: [] },
+    })
     await executions.create({ execution: executionOf(version, { now: time + 1 }) })
     const copy = { ...executionOf(version), now: time + 2, deadlineMs: 1 }
     await executions.create({ execution: cachedExecution(copy, first, { answer: 'a' }) })
@@ -379,6 +383,40 @@ describe('a request for a trial', () => {
     await expect(start(code)).rejects.toMatchObject(
       violation(expect.stringContaining('does not accept maxTrialCostUsd') as never),
     )
+  })
+
+  it('has the scorers of the current version and those of its own, and limits what their models may cost', async () => {
+    const organizationId = system.newId()
+    const of = (slug: string, overrides: Parameters<typeof aModelAgent>[0] = {}, code?: string) =>
+      aModelAgent({ organizationId, slug, ...overrides }, { table, ...(code && { code }) })
+    await of('faithful')
+    await of('length', { code: true }, 'export default () => ({ score: 1 })')
+    const current = await of('agent', { scorers: [{ agent: 'length', tolerance: 0 }] })
+    const draft = await of('agent', {
+      status: 'DRAFT',
+      scorers: [{ agent: 'length', tolerance: 1 }, { agent: 'faithful' }, { agent: 'missing' }],
+    })
+    await anOriginal(current)
+    expect((await start(draft)).trial?.scorers).toEqual([
+      { agent: 'length', tolerance: 0 },
+      { agent: 'faithful', tolerance: 0.1 },
+      { agent: 'missing', tolerance: 0.1 },
+    ])
+    const recorded = { models: 'recorded' as const, maxTrialCostUsd: null }
+    const path = '/maxTrialCostUsd'
+    await expect(start(draft, recorded)).rejects.toMatchObject({
+      errors: [{ path, message: `${path} is required, because the scorer faithful may call a model.` }],
+    })
+    // Code alone costs nothing, and a code agent may have scorers that do.
+    expect((await start(current, recorded)).maxCostUsd).toBeNull()
+    const code = { code: true, scorers: [{ agent: 'faithful' }] }
+    const scored = await of('code', code, 'export default () => ({})')
+    await anOriginal(scored)
+    expect((await start(scored)).maxCostUsd).toBe(1)
+    await of('faithful', { model: 'bedrock/without.a-price' })
+    await expect(start(scored)).rejects.toMatchObject({
+      errors: [{ path, message: expect.stringContaining('has no price') }],
+    })
   })
 
   it('does not combine executions with filters, nor an empty time', async () => {

@@ -1,24 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRemoteRun } from '../../support/engine/remote-run.ts'
 import { waitUntil } from '../../support/processes/processes.ts'
 import { hasPython, installPython } from '../../support/processes/python-environment.ts'
+import { freePort } from '../../support/service/port-emulators.ts'
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const SOURCE = fileURLToPath(new URL('../../../clients/python/src', import.meta.url))
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** A run of the agent in `remote_agent.py`, which uvicorn serves. */
 async function aPythonRun(question: string) {
