@@ -53,6 +53,7 @@ const pages = definePages({
   '/runs': RunsPage,
   '/runs/{executionId}': lazyPage(loadRun, 'RunPage'),
   '/compare': lazyPage(() => import('../compare/compare-runs-page.tsx'), 'CompareRunsPage'),
+  '/scores': lazyPage(() => import('../scores/low-scores-page.tsx'), 'LowScoresPage'),
   '/approvals': lazyPage(() => import('../approvals/approvals-page.tsx'), 'ApprovalsPage'),
   '/approvals/decided': lazyPage(() => import('../approvals/approvals-page.tsx'), 'DecidedPage'),
   '/batches': lazyPage(() => import('../batches/batches-page.tsx'), 'BatchesPage'),
@@ -74,6 +75,7 @@ const pages = definePages({
 const SECTIONS: Record<string, Section> = {
   '/': 'overview',
   '/compare': 'runs',
+  '/scores': 'runs',
   '/agents/{agent}/schedules/{name}': 'schedules',
 }
 

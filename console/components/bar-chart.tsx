@@ -16,6 +16,8 @@ type Props = {
   bars: ChartBar[]
   /** Below the bars, at equal distances. Default: the labels of the first and the last one. */
   ticks?: (string | undefined)[]
+  /** The value of the highest bar that there can be. Default: that of the highest one. */
+  max?: number
   format: (value: number) => string
 }
 
@@ -25,7 +27,7 @@ const HEIGHT = 100
 export function BarChart({ label, axis, series, bars, format, ...options }: Props) {
   const ticks = options.ticks ?? [bars[0]?.label, bars.at(-1)?.label]
   const totals = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0))
-  const max = Math.max(...totals, 0)
+  const max = options.max ?? Math.max(...totals, 0)
   return (
     <figure class="chart" aria-label={label}>
       <div class="actions chart-head">

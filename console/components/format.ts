@@ -34,6 +34,9 @@ const exact = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 9 })
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 })
 const cents = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
+/** A score from 0 to 1, or a difference of two: `0.93` */
+export const formatScore = (score: number): string => cents.format(score)
+
 /** `12,345` */
 export const formatCount = (count: number): string => whole.format(count)
 

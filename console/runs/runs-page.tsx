@@ -34,6 +34,7 @@ export const RunsPage = listPage({
       Nothing has run yet. Choose an <a href="#/agents">agent</a> and try it.
     </>
   ),
+  Actions: () => <a href="#/scores">Low scores</a>,
   Body: Runs,
 })
 

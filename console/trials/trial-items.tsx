@@ -4,7 +4,14 @@ import { toText } from '../../lib/contract/trial-outcome.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
 import { useList } from '../api/use-list.ts'
 import { Button } from '../components/button.tsx'
-import { formatCost, formatCount, formatCountOf, formatDuration, shortId } from '../components/format.ts'
+import {
+  formatCost,
+  formatCount,
+  formatCountOf,
+  formatDuration,
+  formatScore,
+  shortId,
+} from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { ListView } from '../components/list.tsx'
 import { RunLink } from '../components/values.tsx'
@@ -61,12 +68,14 @@ const EndedItem = ({ item }: ItemProps) => <Item item={item} hasEnded />
 function Item({ item, hasEnded = false }: ItemProps) {
   const { originalExecutionId, executionId, verdict, error, costUsd, replayedCostUsd, runTimeMs, steps } =
     item
+  const toScore = (score: number | null) => (score === null ? 'none' : formatScore(score))
   const measures = [
     ...(costUsd === null && replayedCostUsd === null
       ? []
       : [`${formatCost(costUsd ?? 0)}${replayedCostUsd === null ? '' : ' beside recorded responses'}`]),
     ...(runTimeMs === null ? [] : [formatDuration(runTimeMs)]),
     ...(steps === null ? [] : [formatCountOf(steps, 'step')]),
+    ...(item.scores ?? []).map((each) => `${each.agent} ${toScore(each.original)} → ${toScore(each.trial)}`),
   ]
   return (
     <li class="card">
@@ -89,7 +98,7 @@ function Item({ item, hasEnded = false }: ItemProps) {
             <a href={toHref('/compare', { a: originalExecutionId, b: executionId })}>Compare</a>
           </>
         )}
-        <span class="muted">{measures.join(' · ')}</span>
+        <VisibleText text={measures.join(' · ')} class="muted" />
       </div>
       {error && verdict !== 'SAME' && (
         <p class="long-text">

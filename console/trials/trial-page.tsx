@@ -17,6 +17,7 @@ import { type Release, readRelease } from '../versions/release.tsx'
 import { ReportDialog } from './report-dialog.tsx'
 import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
+import { TrialScores } from './trial-scores.tsx'
 import { TrialBadge, VerdictBar, VerdictCounts } from './verdict-bar.tsx'
 import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
 
@@ -56,6 +57,7 @@ export function TrialPage({ trialId, query }: Props) {
             <Settings trial={shown} agent={release.data?.agent ?? null} />
           </div>
           {shown.sums && <TrialMeasures sums={shown.sums} />}
+          {shown.sums?.scores && <TrialScores trialId={shown.id} scores={shown.sums.scores} />}
           <TrialItems trial={shown} verdict={parseVerdict(query.get('verdict'))} />
         </>
       )}

@@ -15,6 +15,7 @@ import { CopiedId, Person, Time } from '../components/values.tsx'
 import { Paragraph, TextAfter } from '../components/visible-text.tsx'
 import { restOf } from '../rollouts/rollout-form.ts'
 import { SchemaCard } from '../schema/schema-table.tsx'
+import { VersionScores } from '../scores/version-scores.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { describeGate } from './gate.tsx'
 import { EditLink, RepositoryCard } from './repository-card.tsx'
@@ -103,6 +104,7 @@ const Version = ({ agent, version }: Loaded) => (
       <SchemaCard title="Input" schema={version.inputSchema as JsonObject} />
       <SchemaCard title="Output" schema={version.outputSchema as JsonObject} />
     </div>
+    {version.scorers && <VersionScores agentId={version.documentId} versionId={version.id} />}
     <Release version={version} />
     {version.schedules && (
       <Card title="Schedules">

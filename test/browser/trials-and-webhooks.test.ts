@@ -145,7 +145,7 @@ describe('a trial', () => {
     const counts = page.getByRole('list', { name: 'Runs by verdict' })
     expect(await counts.getByRole('listitem').allTextContents()).toEqual([
       'All 3',
-      ...['Same 1', 'Changed 1', 'Corrected 0', 'Regressed 0', 'Diverged 1', 'Failed 0'],
+      ...['Same 1', 'Equivalent 0', 'Changed 1', 'Corrected 0', 'Regressed 0', 'Diverged 1', 'Failed 0'],
     ])
     const gate = region(page, 'Gate')
     await gate.getByText('No gate', { exact: true }).waitFor()

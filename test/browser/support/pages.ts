@@ -55,6 +55,7 @@ export const PAGES: PageRow[] = [
   ['try it again', '#/agents/{agent}/try?from={run}', title('Input')],
   ['runs', '#/runs', text(/^1 run/)],
   ['run', '#/runs/{run}', role('treeitem', /^1\. Model/)],
+  ['low scores', '#/scores', role('button', 'Review…')],
   ['approvals', '#/approvals', title('Refund 1?')],
   ['past decisions', '#/approvals/decided', role('rowheader', 'Refund 1?')],
   ['batches', '#/batches', text('1 batch')],
