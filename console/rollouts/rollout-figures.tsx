@@ -5,6 +5,7 @@ import { useResource } from '../api/use-resource.ts'
 import { formatCost, formatCount, formatDuration, formatPercent } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox } from '../components/page.tsx'
+import { PartsBar } from '../components/small-charts.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
 import { addUp, averageRunTime, type Totals } from '../usage/totals.ts'
 import { loadUsage } from '../usage/use-usage.ts'
@@ -94,7 +95,5 @@ function formatAverage(totals: Totals) {
 
 /** A picture of the share, which is beside it as text. */
 export const RolloutBar = ({ percent }: { percent: number }) => (
-  <div class="progress" aria-hidden="true">
-    <div style={{ width: `${percent}%`, background: 'var(--series-1)' }} />
-  </div>
+  <PartsBar parts={[{ size: percent, color: 'var(--series-1)' }]} total={100} />
 )
