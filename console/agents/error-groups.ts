@@ -27,4 +27,5 @@ export function groupErrors(runs: Run[]): ErrorGroup[] {
 }
 
 /** What a message has in common with others of its kind: words with a digit are values. */
-const shapeOf = (message: string): string => message.replace(/[^\s"'`()[\]{}<>,;:=]*\d[^\s"'`()[\]{}<>,;:=]*/g, '#')
+const shapeOf = (message: string): string =>
+  message.replace(/[^\s"'`()[\]{}<>,;:=]*\d[^\s"'`()[\]{}<>,;:=]*/g, '#')

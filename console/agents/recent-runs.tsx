@@ -93,7 +93,9 @@ function Errors({ slug, runs }: { slug: string; runs: Run[] }) {
   if (groups.length === 0) return null
   return (
     <Card title="Errors by message" class="stack">
-      <p class="muted note">Of the newest {formatCountOf(runs.length, 'run')}. Numbers and IDs in messages may differ.</p>
+      <p class="muted note">
+        Of the newest {formatCountOf(runs.length, 'run')}. Numbers and IDs in messages may differ.
+      </p>
       <ItemTable
         caption="Errors by message, the most frequent first"
         items={groups.slice(0, LISTED)}

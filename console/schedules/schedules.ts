@@ -108,7 +108,7 @@ export function problemsByField(
 const capitalize = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
 /** The one that fires next comes first, paused ones last, each by agent and name. */
-export function sortSchedules(schedules: ScheduleRecord[]): ScheduleRecord[] {
+export function sortSchedules<Schedule extends ScheduleRecord>(schedules: Schedule[]): Schedule[] {
   const order = ({ nextRunAt, documentId, name }: ScheduleRecord) =>
     `${nextRunAt ?? '~'} ${documentId} ${name}`
   return schedules.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))

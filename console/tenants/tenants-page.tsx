@@ -11,7 +11,16 @@ import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
-import { describeSpan, PERIOD_VIEW, type Period, parsePeriod, spanOf, toRuns, toSpark, toUsageQuery } from '../usage/periods.ts'
+import {
+  describeSpan,
+  PERIOD_VIEW,
+  type Period,
+  parsePeriod,
+  spanOf,
+  toRuns,
+  toSpark,
+  toUsageQuery,
+} from '../usage/periods.ts'
 import { addUp, addUpBy, type Group } from '../usage/totals.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
 import { INCOMPLETE_NOTE, loadUsage } from '../usage/use-usage.ts'

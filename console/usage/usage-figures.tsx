@@ -163,7 +163,9 @@ function costByVersion(rows: UsageRowRecord[], versions: VersionRecord[]): Chart
     title: 'Cost by version over time',
     label: 'Cost of model responses by version, by the time at which the runs ended',
     series: [
-      ...shown.map((version, index): Series => ({ name: nameOfVersion(version), color: VERSION_COLORS[index] ?? 4 })),
+      ...shown.map(
+        (version, index): Series => ({ name: nameOfVersion(version), color: VERSION_COLORS[index] ?? 4 }),
+      ),
       { name: 'Others', color: 4 },
     ],
     valuesOf: (_, of) => {
