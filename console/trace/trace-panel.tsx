@@ -7,6 +7,7 @@ import { announce } from '../components/copy-button.tsx'
 import { formatCount } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { searchTrace } from './search.ts'
+import { isWait, rowsOf, type View, WHOLE_RUN } from './timeline.ts'
 import { firstFailure, RUN_ID, type TracedRun, type TraceItem, toTrace, visibleItems } from './trace.ts'
 import { ItemDetail } from './trace-detail.tsx'
 import { TraceTree } from './trace-tree.tsx'
@@ -44,7 +45,17 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
   const detail = useRef<HTMLElement>(null)
   const isLive = run.status === 'IN_PROGRESS'
   const selected = items.find(({ id }) => id === selectedId)
-  const rows = useMemo(() => visibleItems(items, (id) => openIds.has(id)), [items, openIds])
+  const [view, setView] = useState(WHOLE_RUN)
+  const change = (changed: Partial<View>) => setView({ ...view, ...changed })
+  const rows = useMemo(
+    () =>
+      rowsOf(
+        visibleItems(items, (id) => openIds.has(id)),
+        trace,
+        view,
+      ),
+    [items, openIds, view],
+  )
   const parents = items.filter(({ id, children: count }) => id !== RUN_ID && count > 0)
   const areAllOpen = parents.length > 0 && parents.every(({ id }) => openIds.has(id))
   const failure = firstFailure(items)
@@ -82,7 +93,7 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
 
   const at = found.findIndex(({ id }) => id === selectedId)
   return (
-    <div class="trace">
+    <div class={`trace ${view.isWide ? 'trace-wide' : ''}`}>
       <div class="form trace-left">
         <div class="actions">
           <search class="trace-search">
@@ -121,7 +132,7 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
           {failure && (
             <Button label="First error" class="small danger" onClick={() => select(failure.id, true)} />
           )}
-          {parents.length > 0 && (
+          {parents.length > 0 && !view.isSlowestFirst && (
             <Button
               label={areAllOpen ? 'Close all' : 'Open all'}
               class="small"
@@ -131,9 +142,36 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
           {isLive && !isFollowing && (
             <Button label="Follow" class="small" onClick={() => setIsFollowing(true)} />
           )}
+          <Toggle
+            label="Timeline"
+            isOn={view.isWide}
+            onChange={(isWide) => setView({ ...WHOLE_RUN, isWide })}
+          />
+          {view.isWide && (
+            <>
+              {items.some(isWait) && (
+                <Toggle
+                  label="Hide waiting"
+                  isOn={view.hidesWaits}
+                  onChange={(hidesWaits) => change({ hidesWaits })}
+                />
+              )}
+              <Toggle
+                label="Slowest first"
+                isOn={view.isSlowestFirst}
+                onChange={(isSlowestFirst) => change({ isSlowestFirst })}
+              />
+              {view.zoomedId !== RUN_ID && (
+                <Button label="Whole run" class="small" onClick={() => change({ zoomedId: RUN_ID })} />
+              )}
+              {selected && selected.id !== view.zoomedId && selected.end !== selected.start && (
+                <Button label="Zoom to it" class="small" onClick={() => change({ zoomedId: selected.id })} />
+              )}
+            </>
+          )}
         </div>
         <TraceTree
-          {...{ trace, rows, isLive, isFollowing, selectedId, foundIds, openIds }}
+          {...{ trace, rows, view, isLive, isFollowing, selectedId, foundIds, openIds }}
           onFollow={setIsFollowing}
           onToggle={toggleAndShow}
           onSelect={select}
@@ -175,6 +213,12 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
     </div>
   )
 }
+
+type ToggleProps = { label: string; isOn: boolean; onChange: (isOn: boolean) => void }
+
+const Toggle = ({ label, isOn, onChange }: ToggleProps) => (
+  <Button label={label} class="small" aria-pressed={isOn} onClick={() => onChange(!isOn)} />
+)
 
 const MATCHES = [
   ['Previous match', -1, '↑'],

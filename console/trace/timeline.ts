@@ -1,0 +1,51 @@
+import { RUN_ID, type Trace, type TraceItem } from './trace.ts'
+
+/** How a trace is drawn. `zoomedId`: the item that has the whole width; the run by default. */
+export type View = { isWide: boolean; hidesWaits: boolean; isSlowestFirst: boolean; zoomedId: string }
+
+export const WHOLE_RUN: View = { isWide: false, hidesWaits: false, isSlowestFirst: false, zoomedId: RUN_ID }
+
+type Interval = readonly [start: number, end: number]
+
+export const isWait = ({ kind }: TraceItem): boolean => kind === 'wait' || kind === 'queue'
+
+/** The times in which a run did nothing but wait, in order. @param end of items that continue */
+function idleTimes({ items }: Trace, end: number): Interval[] {
+  const intervalsOf = (of: TraceItem[]) =>
+    of.map((item): Interval => [item.start, item.end ?? end]).sort(([a], [b]) => a - b)
+  const busy = intervalsOf(items.filter((item) => item.id !== RUN_ID && !isWait(item)))
+  const idle: Interval[] = []
+  for (const [start, stop] of intervalsOf(items.filter(isWait))) {
+    let at = Math.max(start, idle.at(-1)?.[1] ?? start)
+    for (const [from, to] of busy) {
+      if (to <= at || from >= stop) continue
+      if (from > at) idle.push([at, from])
+      at = to
+    }
+    if (at < stop) idle.push([at, stop])
+  }
+  return idle
+}
+
+/** Milliseconds that a time has on the axis: those since the epoch, without the waits that are hidden. */
+export type Axis = { at: (time: number) => number; start: number; length: number }
+
+/** @param end of the trace; it grows while the run is in progress */
+export function toAxis(trace: Trace, { hidesWaits, zoomedId }: View, end: number): Axis {
+  const idle = hidesWaits ? idleTimes(trace, end) : []
+  const at = (time: number) =>
+    time - idle.reduce((sum, [from, to]) => sum + Math.max(Math.min(time, to) - from, 0), 0)
+  const zoomed = trace.items.find(({ id }) => id === zoomedId && id !== RUN_ID)
+  const [first, last] = zoomed ? [zoomed.start, zoomed.end ?? end] : [trace.start, end]
+  return { at, start: at(first), length: Math.max(at(last) - at(first), 1) }
+}
+
+/** The rows of a view. The slowest are a list without levels, below the run. @param rows those of the tree */
+export function rowsOf(rows: TraceItem[], { items, end }: Trace, view: View): TraceItem[] {
+  const isShown = (item: TraceItem) => !(view.hidesWaits && isWait(item))
+  if (!view.isSlowestFirst) return rows.filter(isShown)
+  const lengthOf = (item: TraceItem) => (item.end ?? end) - item.start
+  const [run, ...others] = items.filter(isShown)
+  const slowest = others.toSorted((a, b) => lengthOf(b) - lengthOf(a))
+  return run ? [run, ...slowest.map((item) => ({ ...item, children: 0 }))] : []
+}
