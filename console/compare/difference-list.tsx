@@ -16,18 +16,22 @@ const OPTIONS: Record<string, string> = {
   '/options/maxCostUsd': 'US dollars at most',
 }
 
+/** Which side is which, once for all differences below it. Readers of single ones have the names beside them. */
+export const SideHeads = () => (
+  <div class="sides side-heads" aria-hidden="true">
+    <span>A</span>
+    <span>B</span>
+  </div>
+)
+
 /** Each value that differs, on both sides: side by side where there is room. */
 export function DifferenceList({ differences, isCut }: Differences) {
   return (
     <>
-      <div class="sides side-heads" aria-hidden="true">
-        <span>A</span>
-        <span>B</span>
-      </div>
       <ul class="plain-list differences">
         {differences.map((difference) => (
           <li key={difference.path}>
-            <Path path={difference.path} />
+            {difference.path !== '' && <Path path={difference.path} />}
             <div class="sides">
               <Side name="A" side="a">
                 {shownValue(difference, 'left', 'removed')}

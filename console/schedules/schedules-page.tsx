@@ -5,16 +5,16 @@ import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { AGENT_FILTER } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
-import { formatInZone, formatTime } from '../components/format.ts'
-import { type Outcome, Outcomes } from '../components/small-charts.tsx'
+import { formatInZone } from '../components/format.ts'
+import { Outcomes } from '../components/small-charts.tsx'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
-import { type Run, toOutcome } from '../runs/use-runs.ts'
+import type { Run } from '../runs/use-runs.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { AGENTS_PER_PAGE, loadSchedules } from './list-schedules.ts'
 import { ScheduleDialog, scheduleForm } from './schedule-dialog.tsx'
-import { FIRING_TEXTS, sortSchedules } from './schedules.ts'
+import { FIRING_TEXTS, type Firing, outcomeOf, sortSchedules } from './schedules.ts'
 
 export { SchedulePage } from './schedule-page.tsx'
 
@@ -58,7 +58,9 @@ export const SchedulesPage = listPage({
     },
     'Next run': ({ nextRunAt, timezone }) => nextRunAt && formatInZone(nextRunAt, timezone),
     'In your time': ({ nextRunAt }) => <Time value={nextRunAt} />,
-    'Last ten': ({ firings, runs }) => <Outcomes outcomes={firings.map((each) => outcomeOf(each, runs))} />,
+    'Last ten': ({ firings, runs }) => (
+      <Outcomes outcomes={firings.map((each) => outcomeOf(each, runs?.get(each.executionId ?? '')))} />
+    ),
     'Last time': ({ firings: [last] }) => last && <LastFiring firing={last} />,
   },
   empty: () =>
@@ -90,15 +92,6 @@ async function loadRuns(agent: string, signal: AbortSignal) {
   const query = { source: 'SCHEDULE', fields: 'summary', limit: 100 }
   const { items } = await requestPage<Run>(path, { query, signal })
   return new Map(items.map((run) => [run.id, run]))
-}
-
-type Firing = ScheduleRecord['firings'][number]
-
-function outcomeOf({ status, executionId, scheduledFor }: Firing, runs: Listed['runs']): Outcome {
-  const run = runs?.get(executionId ?? '')
-  if (run) return toOutcome(run)
-  const state = status === 'STARTED' ? 'open' : status === 'SKIPPED' ? 'none' : 'error'
-  return { state, text: `${formatTime(scheduledFor)}: ${FIRING_TEXTS[status]}` }
 }
 
 /** What became of a time, with the run that it started. */

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
-import { formatCount } from '../components/format.ts'
+import { formatCount, shorten } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { searchTrace } from './search.ts'
 import { isWait, rowsOf, type View, WHOLE_RUN } from './timeline.ts'
@@ -226,7 +226,7 @@ const MATCHES = [
 ] as const
 
 const detailName = ({ id, label }: TraceItem) =>
-  id === RUN_ID ? 'The run' : `Detail of ${label.slice(0, 100)}`
+  id === RUN_ID ? 'The run' : `Detail of ${shorten(label, 100)}`
 
 /** Whether the detail is beside the tree, not below it as on a phone. */
 function isBeside(detail: HTMLElement | null): boolean {

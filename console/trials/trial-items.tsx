@@ -3,7 +3,7 @@ import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/tr
 import type { Verdict } from '../../lib/core/trial.ts'
 import { useList } from '../api/use-list.ts'
 import { Button } from '../components/button.tsx'
-import { formatCost, formatCount, formatCountOf, formatDuration } from '../components/format.ts'
+import { formatCost, formatCount, formatCountOf, formatDuration, shortId } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { RunLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -109,7 +109,7 @@ function Differences({ item }: { item: TrialItemRecord }) {
   const shown = isOpen ? differences : differences.slice(0, SHOWN)
   return (
     <>
-      <ul class="plain-list">
+      <ul class="plain-list" aria-label={`Differences of ${shortId(item.originalExecutionId)}`}>
         {shown.map((each) => (
           <li key={each.path}>
             <FieldName path={each.path} /> <Change {...each} />

@@ -3,7 +3,9 @@ import { summarizeFields } from '../../../console/trials/fields.ts'
 import type { TrialItemRecord } from '../../../lib/contract/records/trial.ts'
 
 const itemOf = (...paths: string[]) =>
-  ({ differences: paths.map((path, index) => ({ path, original: index, trial: index + 1 })) }) as TrialItemRecord
+  ({
+    differences: paths.map((path, index) => ({ path, original: index, trial: index + 1 })),
+  }) as TrialItemRecord
 
 it('summarizeFields counts the runs in which a field differs, once for all items of a list', () => {
   const items = [
