@@ -40,11 +40,14 @@ export function toAxis(trace: Trace, { hidesWaits, zoomedId }: View, end: number
   return { at, start: at(first), length: Math.max(at(last) - at(first), 1) }
 }
 
-/** The rows of a view. The slowest are a list without levels, below the run. @param rows those of the tree */
-export function rowsOf(rows: TraceItem[], { items, end }: Trace, view: View): TraceItem[] {
+/**
+ * The rows of a view. The slowest are a list without levels, below the run: first what continues, the oldest first.
+ * @param rows those of the tree
+ */
+export function rowsOf(rows: TraceItem[], items: TraceItem[], view: View): TraceItem[] {
   const isShown = (item: TraceItem) => !(view.hidesWaits && isWait(item))
   if (!view.isSlowestFirst) return rows.filter(isShown)
-  const lengthOf = (item: TraceItem) => (item.end ?? end) - item.start
+  const lengthOf = ({ start, end }: TraceItem) => (end ?? Number.MAX_SAFE_INTEGER) - start
   const [run, ...others] = items.filter(isShown)
   const slowest = others.toSorted((a, b) => lengthOf(b) - lengthOf(a))
   return run ? [run, ...slowest.map((item) => ({ ...item, children: 0 }))] : []

@@ -47,15 +47,8 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
   const selected = items.find(({ id }) => id === selectedId)
   const [view, setView] = useState(WHOLE_RUN)
   const change = (changed: Partial<View>) => setView({ ...view, ...changed })
-  const rows = useMemo(
-    () =>
-      rowsOf(
-        visibleItems(items, (id) => openIds.has(id)),
-        trace,
-        view,
-      ),
-    [items, openIds, view],
-  )
+  const tree = useMemo(() => visibleItems(items, (id) => openIds.has(id)), [items, openIds])
+  const rows = useMemo(() => rowsOf(tree, items, view), [tree, view])
   const parents = items.filter(({ id, children: count }) => id !== RUN_ID && count > 0)
   const areAllOpen = parents.length > 0 && parents.every(({ id }) => openIds.has(id))
   const failure = firstFailure(items)

@@ -88,7 +88,7 @@ describe('the page of an agent', () => {
     const row = errors.getByRole('row', { name: /^AgentFailed The address book is locked/ })
     for (const tenant of ['acme', 'globex']) await row.getByText(tenant).waitFor()
     expect(await row.getByRole('link').last().getAttribute('href')).toBe(`#/runs/${id}`)
-    await heading(page, 'Cost by version over time').waitFor()
+    await region(page, 'Cost by version over time').waitFor()
     expect(await page.locator('main h2').last().textContent()).toBe('Output')
     await button(page, 'Last month').click()
     await page.getByText(/^Runs that ended from .* up to .* \(UTC\)/).waitFor()

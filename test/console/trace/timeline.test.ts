@@ -80,14 +80,20 @@ describe('rowsOf', () => {
   const tree = visibleItems(trace.items, () => false)
 
   it('is the tree, without waits if they are hidden', () => {
-    expect(rowsOf(tree, trace, WHOLE_RUN).map(({ id }) => id)).toEqual(['', 'queue', '1'])
-    const shown = rowsOf(tree, trace, { ...WHOLE_RUN, hidesWaits: true })
+    expect(rowsOf(tree, trace.items, WHOLE_RUN).map(({ id }) => id)).toEqual(['', 'queue', '1'])
+    const shown = rowsOf(tree, trace.items, { ...WHOLE_RUN, hidesWaits: true })
     expect(shown.map(({ id }) => id)).toEqual(['', '1'])
   })
 
   it('has the slowest first, below the run, and also the calls of closed steps', () => {
-    const shown = rowsOf(tree, trace, { ...WHOLE_RUN, isSlowestFirst: true })
+    const shown = rowsOf(tree, trace.items, { ...WHOLE_RUN, isSlowestFirst: true })
     expect(shown.map(({ id }) => id)).toEqual(['', '1.1', '1', '1.2', 'queue'])
     expect(shown.slice(1).every(({ children }) => children === 0)).toBe(true)
+    const open = traceOf(9_000, item('1', 'call', [0, 9_000]), item('2', 'wait', [8_000, null])).items
+    expect(rowsOf([], open, { ...WHOLE_RUN, isSlowestFirst: true }).map(({ id }) => id)).toEqual([
+      '',
+      '2',
+      '1',
+    ])
   })
 })
