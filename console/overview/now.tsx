@@ -63,7 +63,8 @@ async function check(signal: AbortSignal): Promise<Partial<Checked>> {
   const failed = { status: 'ERROR', fields: 'summary' }
   const limits = read<LimitsRecord>('/v1/limits', { kind: 'tenant' })
   const reads: { [Name in keyof Checked]: Promise<Checked[Name]> } = {
-    webhooks: read('/v1/webhooks', {}),
+    // They are one page.
+    webhooks: read('/v1/webhooks', { limit: null }),
     scheduled: read('/v1/agent_executions', { ...failed, source: 'SCHEDULE', from: ago(DAY_MS) }),
     batches: read('/v1/batches', {}),
     approvals: read('/v1/approvals', { fields: 'summary' }),

@@ -91,22 +91,28 @@ function Rollouts() {
             items={running}
             columns={{
               Agent: ({ id }) => <AgentLink agentId={id} />,
-              Version: ({ slug, versionId }) => <VersionLink agent={slug} versionId={versionId} />,
-              Current: ({ slug, currentVersionId }) =>
-                currentVersionId && <VersionLink agent={slug} versionId={currentVersionId} />,
-              Share: ({ percent }) => (
+              Version: ({ slug, versionId, currentVersionId }) => (
                 <>
-                  <RolloutBar percent={percent} />
-                  {percent}%
+                  <VersionLink agent={slug} versionId={versionId} />
+                  {currentVersionId && (
+                    <>
+                      {' for '}
+                      <VersionLink agent={slug} versionId={currentVersionId} />
+                    </>
+                  )}
                 </>
               ),
-              'Chosen by': ({ key }) => (key === 'tenant' ? 'tenant' : 'run'),
+              Share: ({ percent, key }) => (
+                <>
+                  <RolloutBar percent={percent} />
+                  {percent}% of the {key === 'tenant' ? 'tenants' : 'runs'}
+                </>
+              ),
               Running: ({ startedAt }) => <Elapsed since={startedAt} />,
               Runs: (row) => usage && <Spark values={sparkOf(usage, row)} />,
               Failed: (row) => usage && rateOf(usage, row, row.versionId),
-              'Failed of the current one': (row) =>
+              'Of the current one': (row) =>
                 usage && row.currentVersionId && rateOf(usage, row, row.currentVersionId),
-              Changed: ({ startedAt, updatedAt }) => updatedAt !== startedAt && <Time value={updatedAt} />,
               End: {
                 actions: ({ id }) => (
                   <EndButton agent={agentOf(id)} isOffered={mayManage} onChange={reload} />

@@ -18,7 +18,7 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'
 import { describeSpan, formatPart, type Period, partsOf, spanOf, toRuns, type UsageOf } from './periods.ts'
-import { addUp, addUpBy, averageRunTime, countErrors, type Totals } from './totals.ts'
+import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
 import { type Usage, useUsage } from './use-usage.ts'
 
 type Props = {
@@ -155,23 +155,24 @@ const CHARTS: ChartOf[] = [
 
 /** The newest versions that cost something have colors of their own. */
 function costByVersion(rows: UsageRowRecord[], versions: VersionRecord[]): ChartOf {
-  const costs = new Map(addUpBy(rows, ({ versionId }) => versionId).map((each) => [each.key, each.costUsd]))
-  const shown = versions.filter(({ id }) => costs.get(id)).slice(0, VERSION_COLORS.length)
-  const costOf = (of: UsageRowRecord[], versionId?: string) =>
-    addUp(of.filter((row) => versionId === undefined || row.versionId === versionId)).costUsd
+  const costOf = (of: UsageRowRecord[], ids: (string | undefined)[]) =>
+    addUp(of.filter(({ versionId }) => ids.includes(versionId))).costUsd
+  const costly = [...new Set(rows.filter(({ costUsd }) => costUsd > 0).map(({ versionId }) => versionId))]
+  const shown = versions.filter(({ id }) => costly.includes(id)).slice(0, VERSION_COLORS.length)
+  const others = costly.filter((each) => shown.every(({ id }) => id !== each))
   return {
     title: 'Cost by version over time',
     label: 'Cost of model responses by version, by the time at which the runs ended',
     series: [
       ...shown.map(
-        (version, index): Series => ({ name: nameOfVersion(version), color: VERSION_COLORS[index] ?? 4 }),
+        (version, index): Series => ({
+          name: nameOfVersion(version),
+          color: VERSION_COLORS[index] ?? 4,
+        }),
       ),
-      { name: 'Others', color: 4 },
+      ...(others.length > 0 ? [{ name: 'Others', color: 4 } as const] : []),
     ],
-    valuesOf: (_, of) => {
-      const values = shown.map(({ id }) => costOf(of, id))
-      return [...values, Math.max(costOf(of) - values.reduce((sum, value) => sum + value, 0), 0)]
-    },
+    valuesOf: (_, of) => [...shown.map(({ id }) => costOf(of, [id])), costOf(of, others)],
     format: formatCost,
   }
 }

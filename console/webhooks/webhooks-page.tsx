@@ -89,6 +89,6 @@ function Events({ types }: Pick<WebhookRecord, 'types'>) {
 const LOOKED_AT = 50
 
 function toOutcome({ status, attemptedAt, error, responseStatus }: DeliveryRecord): Outcome {
-  const state = status === 'PENDING' ? 'open' : status === 'FAILED' ? 'error' : 'success'
+  const state = status === 'DELIVERED' ? 'success' : status === 'FAILED' || error ? 'error' : 'open'
   return { state, text: `${formatTime(attemptedAt)}: ${error ?? responseStatus ?? status.toLowerCase()}` }
 }
