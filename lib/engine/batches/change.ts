@@ -51,8 +51,8 @@ type RetryStores = AcceptStores & {
 }
 
 /**
- * A new batch of the lines of one that has ended which failed, were cancelled or were not started. It has the options of
- * the first one. Without an idempotency key, a version has no second one until the last one has ended.
+ * A new batch of the lines of one that has ended which failed, were cancelled or were not started. It has the options
+ * of the first one. Without an idempotency key, a version has no second one until the last one has ended.
  * @param version by default, that of the first batch
  * @throws BatchNotFound, BatchInProgress, ServiceError `InputSchemaMismatch` if no line failed, and what `prepareBatch`
  * and `acceptBatch` throw
