@@ -7,15 +7,28 @@ export const WHOLE_RUN: View = { isWide: false, hidesWaits: false, isSlowestFirs
 
 type Interval = readonly [start: number, end: number]
 
-export const isWait = ({ kind }: TraceItem): boolean => kind === 'wait' || kind === 'queue'
+const isWait = ({ kind }: TraceItem): boolean => kind === 'wait' || kind === 'queue'
+
+/** When a run waited for an item, or in it: a call that needs an approval begins when it has one. */
+function waitOf(item: TraceItem, end: number): Interval | null {
+  if (isWait(item)) return [item.start, item.end ?? end]
+  const { call, step } = item
+  if (!call?.approval || !step) return null
+  return [Date.parse(step.finishedAt), call.approval.decision ? item.start : (item.end ?? end)]
+}
+
+/** Whether there is anything to hide. */
+export const hasWaits = ({ items, end }: Trace): boolean => items.some((item) => waitOf(item, end) !== null)
 
 /** The times in which a run did nothing but wait, in order. @param end of items that continue */
 function idleTimes({ items }: Trace, end: number): Interval[] {
-  const intervalsOf = (of: TraceItem[]) =>
-    of.map((item): Interval => [item.start, item.end ?? end]).sort(([a], [b]) => a - b)
-  const busy = intervalsOf(items.filter((item) => item.id !== RUN_ID && !isWait(item)))
+  const sort = (intervals: Interval[]) => intervals.sort(([a], [b]) => a - b)
+  const waits = sort(items.map((item) => waitOf(item, end)).filter((each) => each !== null))
+  const isBusy = (item: TraceItem) =>
+    item.id !== RUN_ID && !isWait(item) && !(item.call?.approval && !item.call.approval.decision)
+  const busy = sort(items.filter(isBusy).map((item): Interval => [item.start, item.end ?? end]))
   const idle: Interval[] = []
-  for (const [start, stop] of intervalsOf(items.filter(isWait))) {
+  for (const [start, stop] of waits) {
     let at = Math.max(start, idle.at(-1)?.[1] ?? start)
     for (const [from, to] of busy) {
       if (to <= at || from >= stop) continue

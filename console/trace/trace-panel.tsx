@@ -7,7 +7,7 @@ import { announce } from '../components/copy-button.tsx'
 import { formatCount, shorten } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { searchTrace } from './search.ts'
-import { isWait, rowsOf, type View, WHOLE_RUN } from './timeline.ts'
+import { hasWaits, rowsOf, type View, WHOLE_RUN } from './timeline.ts'
 import { firstFailure, RUN_ID, type TracedRun, type TraceItem, toTrace, visibleItems } from './trace.ts'
 import { ItemDetail } from './trace-detail.tsx'
 import { TraceTree } from './trace-tree.tsx'
@@ -142,7 +142,7 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
           />
           {view.isWide && (
             <>
-              {items.some(isWait) && (
+              {hasWaits(trace) && (
                 <Toggle
                   label="Hide waiting"
                   isOn={view.hidesWaits}

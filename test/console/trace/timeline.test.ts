@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rowsOf, toAxis, WHOLE_RUN } from '../../../console/trace/timeline.ts'
+import { hasWaits, rowsOf, toAxis, WHOLE_RUN } from '../../../console/trace/timeline.ts'
 import { type Trace, type TraceItem, toTrace, visibleItems } from '../../../console/trace/trace.ts'
 import { aStepRecord } from '../../browser/stub/records.ts'
 
@@ -50,6 +50,18 @@ describe('toAxis', () => {
       length: 4_000,
       at: [0, 3_000, 3_000, 4_000],
     })
+  })
+
+  it.each([
+    ['decided', 8_000, { decision: 'approve' }],
+    ['open', null, {}],
+  ])('leaves out the time until an approval that is %s', (_, end, decision) => {
+    const step = aStepRecord(1, { startedAt: at(0), finishedAt: at(1_000) })
+    const call = { id: 'c', name: 'c', input: {}, approval: { id: 'a', until: at(9_000), ...decision } }
+    const asked = { ...item('1.1', 'call', end === null ? [1_000, null] : [7_000, end]), step, call }
+    const trace = traceOf(8_000, item('1', 'response', [0, 1_000]), asked as never)
+    expect([hasWaits(trace), withoutWaits(trace).length]).toEqual([true, end === null ? 1_000 : 2_000])
+    expect(hasWaits(traceOf(1_000, item('1', 'response', [0, 1_000])))).toBe(false)
   })
 
   it('grows with a run in progress, but not with its wait', () => {
