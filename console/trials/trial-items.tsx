@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
-import { toText } from '../../lib/contract/trial-outcome.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
 import { useList } from '../api/use-list.ts'
 import { Button } from '../components/button.tsx'
@@ -12,11 +11,11 @@ import {
   formatScore,
   shortId,
 } from '../components/format.ts'
-import { ItemTable } from '../components/item-table.tsx'
 import { ListView } from '../components/list.tsx'
 import { RunLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
+import { Change, FieldName } from './field-summary.tsx'
 import { VerdictBadge } from './verdict-bar.tsx'
 import { endedOf, VERDICT_LABELS } from './verdicts.ts'
 
@@ -113,22 +112,19 @@ function Item({ item, hasEnded = false }: ItemProps) {
 const SHOWN = 3
 
 function Differences({ item }: { item: TrialItemRecord }) {
-  const { originalExecutionId, differences, moreDifferences } = item
+  const { differences, moreDifferences } = item
   const [isOpen, setIsOpen] = useState(false)
   if (differences.length === 0) return null
   const shown = isOpen ? differences : differences.slice(0, SHOWN)
   return (
     <>
-      <ItemTable
-        caption={`Differences of ${shortId(originalExecutionId)}`}
-        items={shown}
-        keyOf={({ path }) => path}
-        columns={{
-          Where: ({ path }) => (path === '' ? 'Everything' : <VisibleText text={path} class="mono" />),
-          Original: { text: (each) => <Side each={each} side="original" /> },
-          New: { text: (each) => <Side each={each} side="trial" /> },
-        }}
-      />
+      <ul class="plain-list" aria-label={`Differences of ${shortId(item.originalExecutionId)}`}>
+        {shown.map((each) => (
+          <li key={each.path}>
+            <FieldName path={each.path} /> <Change {...each} />
+          </li>
+        ))}
+      </ul>
       {shown.length < differences.length && (
         <p>
           <Button
@@ -144,8 +140,3 @@ function Differences({ item }: { item: TrialItemRecord }) {
     </>
   )
 }
-
-type SideProps = { each: { original?: unknown; trial?: unknown }; side: 'original' | 'trial' }
-
-const Side = ({ each, side }: SideProps) =>
-  side in each ? <VisibleText text={toText(each, side)} class="mono" /> : <span class="muted">absent</span>

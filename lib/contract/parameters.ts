@@ -145,6 +145,10 @@ export const batchParameters = /* @__PURE__ */ parameters(() => ({
   webhookUrl: webhookUrl('the event `batch.ended` is'),
 }))
 
+export const retryParameters = /* @__PURE__ */ parameters(() => ({
+  version: idOf('a version', 'The ID of the version to run. Default: the version of the batch.'),
+}))
+
 export const versionParameters = /* @__PURE__ */ parameters(() => ({
   frontMatter: describe(flag(), 'Add the front matter of the document as `frontMatter`.'),
   sourceCode: describe(flag(), 'Add the code of a code agent as `sourceCode`.'),
@@ -441,6 +445,7 @@ export const parameterSchemas = {
   batchParameters,
   batchPageParameters,
   batchHeaders,
+  retryParameters,
   resultPageParameters,
   lineExecutionPageParameters,
   trialPageParameters,

@@ -75,6 +75,27 @@ describe('agents', () => {
   })
 })
 
+describe('the page of an agent', () => {
+  it('has durations and errors of its newest runs, figures of a period, and its schemas last', async () => {
+    for (const tenantId of ['acme', 'globex'])
+      await demo.run('import-contacts', { count: 4, fail: true }, `tenantId=${tenantId}`)
+    const { id } = (await demo.call('GET', '/v1/agents/import-contacts/executions?limit=1')).json[0]
+    const page = await openPage(demo, '#/agents/import-contacts')
+    await region(page, 'Usage')
+      .getByText(/^p95 .* of the newest \d+ runs?, with waiting$/)
+      .waitFor()
+    const errors = region(page, 'Errors by message')
+    const row = errors.getByRole('row', { name: /^AgentFailed The address book is locked/ })
+    for (const tenant of ['acme', 'globex']) await row.getByText(tenant).waitFor()
+    expect(await row.getByRole('link').last().getAttribute('href')).toBe(`#/runs/${id}`)
+    await region(page, 'Cost by version over time').waitFor()
+    expect(await page.locator('main h2').last().textContent()).toBe('Output')
+    await button(page, 'Last month').click()
+    await page.getByText(/^Runs that ended from .* up to .* \(UTC\)/).waitFor()
+    expect(page.url()).toContain('period=last-month')
+  })
+})
+
 describe('a draft', () => {
   it('is edited in the console, and says what the repository lacks', async () => {
     const from = await publish({ draft: false })

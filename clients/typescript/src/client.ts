@@ -410,16 +410,14 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     return this.caller.send({ method: 'POST', path: `${batchPath(idOf(batch))}/cancel` }, options)
   }
 
-  /** Starts a new batch of the failed lines of one that has ended. */
+  /** Starts a new batch of the failed lines of one that has ended. `version`: by default, that of the batch. */
   async retryBatch(
     batch: BatchOrId,
-    { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
+    { idempotencyKey = newIdempotencyKey(), version, ...options }: SignalOptions & { version?: string | undefined } = {},
   ): Promise<ChangedBatch> {
     const headers = { 'Idempotency-Key': idempotencyKey }
-    return this.caller.send(
-      { method: 'POST', path: `${batchPath(idOf(batch))}/retry-failed`, headers },
-      options,
-    )
+    const path = `${batchPath(idOf(batch))}/retry-failed${toQuery({ version })}`
+    return this.caller.send({ method: 'POST', path, headers }, options)
   }
 
   /** Deletes a batch that has ended, with its executions. */

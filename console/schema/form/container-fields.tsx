@@ -2,6 +2,7 @@ import { Fragment } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { Button } from '../../components/button.tsx'
+import { shorten } from '../../components/format.ts'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { emptyList, emptyObject, getMember, printJson } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
@@ -160,7 +161,7 @@ export function ObjectMembers({ node, fields, path }: MembersProps) {
                 <VisibleText text={name} class="mono" /> <span class="muted">is not in the schema</span>
               </dt>
               <dd class="toolbar">
-                <VisibleText text={shorten(printJson(value, null))} class="mono" />
+                <VisibleText text={shorten(printJson(value, null), 200)} class="mono" />
                 <RemoveButton
                   subject={name}
                   onClick={() => {
@@ -180,5 +181,3 @@ export function ObjectMembers({ node, fields, path }: MembersProps) {
     </>
   )
 }
-
-const shorten = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

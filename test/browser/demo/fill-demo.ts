@@ -33,8 +33,8 @@ const HOURS = 23
 /** Hours ago. */
 const OUTAGE = [8, 9]
 
-/** Usage of the day before now, with an outage, and limits of a tenant with what it has spent today. */
-export async function recordUsage({ call, usage, limits }: Demo): Promise<void> {
+/** Usage of the day before now, with an outage, and limits of a tenant, which count it. */
+export async function recordUsage({ call, usage }: Demo): Promise<void> {
   const organizationId = DEVELOPMENT_ORGANIZATION.id
   const agents: AgentRecord[] = (await call('GET', '/v1/agents')).json
   const now = Date.now()
@@ -53,8 +53,6 @@ export async function recordUsage({ call, usage, limits }: Demo): Promise<void> 
     ...{ warnAt: 0.8, queueWhenFull: true },
   }
   await call('PUT', '/v1/tenants/acme/limits', { body })
-  const subject = { kind: 'tenant', id: 'acme' } as const
-  await limits.addSpent({ organizationId, subject, at: now, costUsd: 16.35 })
 }
 
 function rowOf(agent: AgentRecord, tenantId: string | null, at: { hour: number; size: number }): UsageRow {
