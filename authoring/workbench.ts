@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import { type FolderProblem, type LoadedAgent, loadFolder } from '../lib/agents/load-folder.ts'
 import type { Version } from '../lib/core/agent.ts'
+import { agentIdOf } from '../lib/core/ids.ts'
 import { openStores, type Stores } from '../lib/dynamodb/open-stores.ts'
 import { openTable } from '../lib/dynamodb/table/table.ts'
 import { DYNAMODB_ENDPOINT, TABLE_NAME } from '../lib/environment.ts'
@@ -15,39 +16,52 @@ import { startEmbeddedDynamoDB } from '../local/emulators/start-emulators.ts'
 /** A table in memory, on which an agent can run without being published. `close` leaves nothing behind. */
 export type Workbench = { stores: Stores; version: Version; close: () => Promise<void> }
 
-/** An agent that the tested one calls has problems. */
+/** An agent that the tested one needs has problems. */
 export class InvalidCallee extends Error {
   readonly slug: string
   readonly problems: FolderProblem[]
 
   constructor(slug: string, problems: FolderProblem[]) {
-    super(`The agent ${slug}, which is called as a tool, has problems.`)
+    super(`The agent ${slug}, which this one needs, has problems.`)
     this.slug = slug
     this.problems = problems
   }
 }
 
+/** Scorers by their slugs. `find`: in a service, the one that no folder has; null if it has none either. */
+export type NeededScorers = {
+  slugs: string[]
+  find: (slug: string) => Promise<{ version: Version; code: string | null } | null>
+}
+
+const NO_SCORERS: NeededScorers = { slugs: [], find: async () => null }
+
 /**
- * Opens a workbench with an agent and the agents that it calls, as tools or by `context.run`. These are found by their
- * slugs in the folders next to its own.
+ * Opens a workbench with an agent, its scorers, and the agents that they call, as tools or by `context.run`. These are
+ * found by their slugs in the folders next to its own.
  * @throws InvalidCallee
  */
-export async function openWorkbench(folder: string, agent: LoadedAgent): Promise<Workbench> {
+export async function openWorkbench(
+  folder: string,
+  agent: LoadedAgent,
+  scorers = NO_SCORERS,
+): Promise<Workbench> {
   const { endpoint, stop } = await startEmbeddedDynamoDB(null)
   try {
     await provisionTable(endpoint, LOCAL_TABLE)
     const stores = openStores(openTable({ [TABLE_NAME]: LOCAL_TABLE, [DYNAMODB_ENDPOINT]: endpoint }))
-    return { stores, version: await publishWithCallees(stores, folder, agent), close: stop }
+    return { stores, version: await publishAll(stores, folder, agent, scorers), close: stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function publishWithCallees(
+async function publishAll(
   { agents, webhooks }: Stores,
   folder: string,
   agent: LoadedAgent,
+  scorers: NeededScorers,
 ): Promise<Version> {
   const published = new Set<string>()
   const publish = async (loaded: LoadedAgent): Promise<Version> => {
@@ -68,7 +82,16 @@ async function publishWithCallees(
     })
     return version
   }
-  return publish(agent)
+  const version = await publish(agent)
+  for (const slug of scorers.slugs.filter((each) => !published.has(each))) {
+    const sibling = await loadSibling(folder, slug)
+    if (sibling) await publish(sibling)
+    const found = sibling ? null : await scorers.find(slug)
+    const organizationId = DEVELOPMENT_ORGANIZATION.id
+    const ids = { organizationId, agentId: agentIdOf(organizationId, slug) }
+    if (found) await agents.publish({ ...found, version: { ...found.version, ...ids } })
+  }
+  return version
 }
 
 /** The agents that code runs, as far as it names them: `context.run('translate', 'translate-text', …)`. */

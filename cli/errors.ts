@@ -82,7 +82,7 @@ export const folderError = (action: string, problems: FolderProblem[]): UserErro
 
 /** The error for an agent that the command's own agent calls. */
 export const calleeError = (slug: string, problems: FolderProblem[]): UserError =>
-  problemsError(`The agent ${slug}, which is called as a tool, has ${countOf(problems)}.`, problems)
+  problemsError(`The agent ${slug}, which this one needs, has ${countOf(problems)}.`, problems)
 
 const problemsError = (message: string, problems: FolderProblem[]) =>
   new UserError(message, { details: { problems }, lines: problems.map(formatProblem) })

@@ -103,6 +103,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   signal: async () => (await import('./commands/approvals.ts')).addSignalCommand,
   schedules: async () => (await import('./commands/schedules.ts')).addSchedulesCommand,
   usage: async () => (await import('./commands/usage.ts')).addUsageCommand,
+  scores: async () => (await import('./commands/scores.ts')).addScoresCommand,
   limits: async () => (await import('./commands/limits.ts')).addLimitsCommand,
   types: async () => (await import('./commands/types.ts')).addTypesCommand,
   webhooks: async () => (await import('./commands/webhooks.ts')).addWebhooksCommand,

@@ -8,6 +8,7 @@ import { system } from '../lib/system.ts'
 
 const { rates, limits, organizations } = openStores()
 const environmentName = readSetting('environmentName') ?? null
+const httpPublishing = readSetting('httpPublishing') !== 'off'
 
 async function getMe({ access }: Request<'get-me'>) {
   const { organizationId, tokenId, subject = null, scopes, agents, tenantId, rate } = access
@@ -16,7 +17,7 @@ async function getMe({ access }: Request<'get-me'>) {
     organizations.get({ id: organizationId }),
   ])
   const body = {
-    ...{ organizationId, organizationName: organization?.name ?? null, environmentName },
+    ...{ organizationId, organizationName: organization?.name ?? null, environmentName, httpPublishing },
     ...{ tokenId, subject, scopes: scopes ?? SCOPES, agents, tenantId, rate },
     limits: own && toOwnLimits(own.limits, own.use),
   }

@@ -1,3 +1,4 @@
+import { toFrontMatter } from '../lib/agents/document/version-content.ts'
 import { parseVersionId, resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { versionParameters } from '../lib/contract/parameters.ts'
@@ -15,11 +16,15 @@ async function getVersion(request: Request<'get-version'>) {
   const version = await agents.getVersion({ organizationId, agentId: agent.id, id })
   if (!version) throw new VersionNotFound()
   const details = toVersionDetails(version, agent, request.access)
+  const { query } = request
   const code =
-    request.query.sourceCode && version.code
-      ? await agents.getCode({ agentId: agent.id, versionId: id })
-      : null
-  return { status: 200, body: code === null ? details : { ...details, sourceCode: code } }
+    query.sourceCode && version.code ? await agents.getCode({ agentId: agent.id, versionId: id }) : null
+  const body = {
+    ...details,
+    ...(query.frontMatter && { frontMatter: toFrontMatter(version) }),
+    ...(code !== null && { sourceCode: code }),
+  }
+  return { status: 200, body }
 }
 
 export const handler = endpoint('get-version', getVersion, {

@@ -6,6 +6,7 @@ import {
   idempotencyHeaders,
   lineExecutionPageParameters,
   resultPageParameters,
+  retryParameters,
 } from '../lib/contract/parameters.ts'
 import { toListedExecution } from '../lib/contract/records/execution.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
@@ -105,8 +106,9 @@ async function cancel(request: Request<'cancel-batch'>) {
   return { status: 202, body: toSeenRecord(cancelled, request.access) }
 }
 
-async function retry({ access, batchId, headers, basePath }: Request<'retry-batch'>) {
-  const batch = await retryFailed(stores, { access, batchId, idempotencyKey: headers['Idempotency-Key'] })
+async function retry({ access, batchId, query, headers, basePath }: Request<'retry-batch'>) {
+  const idempotencyKey = headers['Idempotency-Key']
+  const batch = await retryFailed(stores, { access, batchId, ...query, idempotencyKey })
   return toAcceptedBatchResponse(await countLines(stores, batch), basePath, { access })
 }
 
@@ -130,6 +132,6 @@ export const handler = family({
     query: lineExecutionPageParameters,
   }),
   'cancel-batch': endpoint('cancel-batch', cancel, { rates, audit }),
-  'retry-batch': endpoint('retry-batch', retry, { rates, headers: idempotencyHeaders }),
+  'retry-batch': endpoint('retry-batch', retry, { rates, query: retryParameters, headers: idempotencyHeaders }),
   'delete-batch': endpoint('delete-batch', remove, { rates, audit }),
 })

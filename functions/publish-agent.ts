@@ -30,7 +30,7 @@ async function publish({ access, organizationId, body, basePath, note, event }: 
     )
   // What the texts contain is checked later.
   const members = checkMembers(publishBody, body, { kind: 'field of this request', Mismatch: InvalidAgent })
-  const { document, slug = null, code = null, draft = false, message } = members
+  const { document, slug = null, code = null, draft = false, message, editedFrom } = members
   const agent = await checkPublishedAgent({ document, slug, code })
   // The agent may not exist: an answer must not tell.
   if (!mayUseAgent(access, agent.document.slug))
@@ -40,7 +40,7 @@ async function publish({ access, organizationId, body, basePath, note, event }: 
   await assertLoads(agent)
   await assertSigned(webhooks, organizationId, agent)
   const author = { createdBy: access.tokenId, createdByName: actorOf(access).name }
-  const params = { organizationId, ...author, agent, draft, message: message ?? undefined }
+  const params = { organizationId, ...author, agent, draft, message: message ?? undefined, editedFrom }
   const { version, isNew } = await publishAgent({ store: agents, system, ...params })
   note(toPublished({ version, isNew }))
   const published = await agents.get({ organizationId, id: version.agentId })

@@ -31,6 +31,9 @@ export const OUTBOX_AGE = 'OutboxAgeSeconds'
 /** Traces that their receiver has not accepted within 72 hours, or has rejected. Without dimensions. */
 export const LOST_TRACES = 'LostTraces'
 
+/** Scores of production runs below the minimum of their scorer. Without dimensions. */
+export const LOW_SCORES = 'LowScores'
+
 /** US dollars: what runs cost in the last 24 full hours, and on an average day of the week before. No dimensions. */
 export const DAILY_COST = 'DailyCostUsd'
 export const USUAL_DAILY_COST = 'UsualDailyCostUsd'
@@ -92,6 +95,10 @@ export const countFailedAttempt = ({ executionId, organizationId }: Ids) =>
 /** Counts the trace of a run that will not be sent any more. */
 export const countLostTrace = ({ executionId, organizationId }: Ids) =>
   count(LOST_TRACES, { executionId, organizationId })
+
+/** Counts a score that is too low, of this execution. */
+export const countLowScore = ({ executionId, organizationId }: Ids) =>
+  count(LOW_SCORES, { executionId, organizationId })
 
 /** Records the age of the oldest event of the outbox that is not handled; 0 if there is none. */
 export function recordOutboxAge(seconds: number, environment?: Environment): void {

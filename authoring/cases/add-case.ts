@@ -40,16 +40,16 @@ function expectationOf(execution: Execution): TestCase['expect'] {
 const FORMAT = { ...EXACT_YAML, lineWidth: 0, aliasDuplicateObjects: false } as const
 
 /**
- * Adds a case to the text of a valid `cases.yaml`. The text before it stays as it is, with its comments; only a list in
+ * Adds cases to the text of a valid `cases.yaml`. The text before them keeps its form and comments; only a list in
  * brackets is formatted again.
  */
-export function appendCase(text: string, testCase: TestCase): string {
+export function appendCases(text: string, cases: TestCase[]): string {
   const document = parseDocument(text, EXACT_YAML)
   const { contents } = document
-  if (!isCollection(contents)) return join(text, stringify([testCase], FORMAT))
-  if (isSeq(contents) && !contents.flow)
-    return join(text, indent(stringify([testCase], FORMAT), columnOf(text)))
-  document.add(document.createNode(testCase))
+  const lines = () => cases.map((each) => stringify([each], FORMAT)).join('\n')
+  if (!isCollection(contents)) return join(text, lines())
+  if (isSeq(contents) && !contents.flow) return join(text, indent(lines(), columnOf(text)))
+  for (const testCase of cases) document.add(document.createNode(testCase))
   return document.toString(FORMAT)
 }
 

@@ -12,6 +12,7 @@ import { isJsonPointer } from '../../lib/core/json/pointer.ts'
 import { MAX_AGENT_STEPS } from '../../lib/core/limits.ts'
 import type { SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
 import { checkAssertion } from './differences.ts'
+import { CONDITION, isCondition } from './score-condition.ts'
 
 /** Next to `agent.md`. */
 export const CASES_FILE = 'cases.yaml'
@@ -30,6 +31,8 @@ const expectationFields = z.strictObject({
   error: z.string().min(1).optional(),
   /** By the name of a tool, of which otherwise no call may fail. */
   tools: z.record(z.string(), z.enum(['may-fail', 'fails'])).optional(),
+  /** By the slug of a scorer: an operator and a number. */
+  scores: z.record(z.string(), z.string().refine(isCondition, CONDITION)).optional(),
   maxSteps: z.int().min(1).max(MAX_AGENT_STEPS.max).optional(),
   maxCostUsd: z.number().min(0).optional(),
 })
@@ -40,7 +43,7 @@ export type Expectation = z.infer<typeof expectationFields>
 const expectationSchema = expectationFields.check(({ value, issues }) => {
   const add = (path: PropertyKey[], message: string) =>
     void issues.push({ code: 'custom', input: value, path, message })
-  for (const name of ['equals', 'matches', 'pointers'] as const) {
+  for (const name of ['equals', 'matches', 'pointers', 'scores'] as const) {
     if (value.error !== undefined && value[name] !== undefined)
       add([name], 'must be omitted: a run that ends with the expected error has no output')
   }

@@ -9,9 +9,10 @@ import type { Environment } from '../../lib/environment.ts'
 import { getSecretNames } from '../../lib/secret-store.ts'
 import { NotRecorded, recordingOf } from '../recording/from-journal.ts'
 import { maskCredentials } from '../recording/mask-credentials.ts'
-import { type Recording, recordingFile } from '../recording/recording.ts'
+import type { Recording } from '../recording/recording.ts'
 import { caseOfExecution } from './add-case.ts'
 import type { TestCase } from './case-file.ts'
+import { CaseNames } from './case-names.ts'
 import { findFailedCalls } from './find-failures.ts'
 import { findRecordedAnswers } from './recorded-answers.ts'
 
@@ -51,19 +52,19 @@ export async function findCorrected(
 const isRated = (execution: Execution): boolean =>
   isFinal(execution) && execution.source !== 'TRIAL' && execution.feedback !== null
 
-type Params = { stores: Stores; environment: Environment; folder: string; cases: TestCase[] }
+type Params = { stores: Stores; environment: Environment; cases: TestCase[] }
 
 /**
  * Cases of corrected executions with what they received from models and tools, without secrets and known cases.
  * `unread`: names of secrets that cannot be read here, so that they are not masked.
  */
 export async function toCorrectedCases(
-  { stores, environment, folder, cases }: Params,
+  { stores, environment, cases }: Params,
   executions: Execution[],
 ): Promise<{ added: CorrectedCase[]; unread: string[] }> {
   const { mask, unread } = await maskCredentials(environment, await findSecretNames(stores, executions))
   const known = new Set(cases.map(identityOf))
-  const names = cases.map(({ name }) => name)
+  const names = new CaseNames(cases.map(({ name }) => name))
   const added: CorrectedCase[] = []
   for (const execution of executions) {
     const { id, output, error, feedback } = execution
@@ -74,8 +75,7 @@ export async function toCorrectedCases(
     const testCase = mask(caseOfExecution(execution, { failedCalls, answers }, undefined))
     if (known.has(identityOf(testCase))) continue
     known.add(identityOf(testCase))
-    const name = uniqueName(folder, testCase.name, names, id)
-    names.push(name)
+    const name = names.add(testCase.name, id)
     const found = await findRecording({ stores, environment, mask }, execution, name)
     const { recording } = found
     const isWrong = hashJson(mask(output)) !== hashJson(mask(feedback?.correctedOutput))
@@ -112,14 +112,3 @@ async function findRecording(
 
 /** Cases with the same input and expectation are the same. */
 const identityOf = ({ input, expect }: TestCase): string => hashJson({ input, expect })
-
-/** With the id of the execution if the name, or the file of its recording, belongs to another case. */
-function uniqueName(folder: string, name: string, names: string[], id: string): string {
-  const fileOf = (each: string, all: string[]) => recordingFile(folder, each, all)
-  const all = [...names, name]
-  const isFree = !names.includes(name) && names.every((each) => fileOf(each, names) === fileOf(each, all))
-  return isFree ? name : `${name.slice(0, MAX_NAME)} (${id})`
-}
-
-/** With an id, a name has at most 200 characters. */
-const MAX_NAME = 150

@@ -3,11 +3,13 @@ import type { ExecutionError } from '../../lib/core/execution.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { parseJsonPointer } from '../../lib/core/json/pointer.ts'
 import { FINAL_ANSWER } from '../../lib/core/model.ts'
+import type { Score } from '../../lib/core/score.ts'
 import type { StepStore } from '../../lib/core/step.ts'
 import type { Decision } from '../../lib/core/wait.ts'
 import { approvalIdOf, storedDecision } from '../../lib/engine/waiting/approvals.ts'
 import type { Expectation } from './case-file.ts'
 import { type Difference, findDifferences, findViolations, valueAt } from './differences.ts'
+import { isMet } from './score-condition.ts'
 
 /** A tool call whose result was an error, which only the model has seen. */
 export type FailedCall = { tool: string; error: string }
@@ -21,7 +23,12 @@ export type CaseRun = {
   steps: number
   /** In US dollars, with the agents that it called; null if a model has no price. */
   costUsd: number | null
+  /** By the slug of the scorer; absent without an output, or if the case expects no scores. */
+  scores?: Record<string, CaseScore>
 }
+
+/** The score of an output, from 0 to 1; null without one, then `error` says why. */
+export type CaseScore = Pick<CaseRun, 'costUsd'> & Pick<Score, 'score' | 'reason'> & { error: string | null }
 
 /** What a run did differently from what the case expects; empty if the case passes. */
 export function findFailures(expectation: Expectation, run: CaseRun): Difference[] {
@@ -29,6 +36,7 @@ export function findFailures(expectation: Expectation, run: CaseRun): Difference
   return [
     ...(ending ?? findOutputFailures(expectation, run.output ?? {})),
     ...findToolFailures(expectation, run),
+    ...findScoreFailures(expectation, run),
     ...findLimitFailures(expectation, run),
   ]
 }
@@ -74,6 +82,16 @@ function findOutputFailures({ equals, matches, pointers }: Expectation, output: 
       findViolations(pointer, valueAt(output, parseJsonPointer(pointer)), assertion),
     ),
   ]
+}
+
+function findScoreFailures(expectation: Expectation, { scores = {} }: CaseRun): Difference[] {
+  return Object.entries(scores).flatMap(([scorer, { score, reason, error }]) => {
+    if (score === null) return { pointer: '', message: `the scorer ${scorer} failed: ${error}` }
+    const condition = expectation.scores?.[scorer] ?? ''
+    if (isMet(condition, score)) return []
+    const why = reason === null ? '' : `: ${reason}`
+    return { pointer: '', message: `the score of ${scorer} is ${score}, expected ${condition}${why}` }
+  })
 }
 
 function findLimitFailures({ maxSteps, maxCostUsd }: Expectation, { steps, costUsd }: CaseRun): Difference[] {

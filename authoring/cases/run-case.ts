@@ -1,9 +1,13 @@
 import type { Version } from '../../lib/core/agent.ts'
 import { ServiceError } from '../../lib/core/errors.ts'
 import { type Execution, type ExecutionError, roundDollars } from '../../lib/core/execution.ts'
+import { agentIdOf } from '../../lib/core/ids.ts'
+import type { JsonObject } from '../../lib/core/json/json.ts'
+import { readScore } from '../../lib/core/score.ts'
 import type { Step } from '../../lib/core/step.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import type { Engine } from '../../lib/engine/engine.ts'
+import { toScorerInput } from '../../lib/engine/scores/scorer-input.ts'
 import { buildRunRequest } from '../../lib/engine/submit/run-request.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { system } from '../../lib/system.ts'
@@ -11,7 +15,7 @@ import { type Answers, runThroughWaits } from '../waits/run-through-waits.ts'
 import { CaseAnswers, WaitNotAnswered } from './case-answers.ts'
 import type { TestCase } from './case-file.ts'
 import type { Difference } from './differences.ts'
-import { type CaseRun, findFailedCalls, findFailures } from './find-failures.ts'
+import { type CaseRun, type CaseScore, findFailedCalls, findFailures } from './find-failures.ts'
 
 /**
  * One run of a case. `failures` is empty if it passed. `notYetCorrected`: it passed because it repeats the execution
@@ -37,6 +41,8 @@ export type CaseParams = {
   findDefects?: () => string[]
   onLog?: (text: string) => void
   onStep?: (execution: Execution, step: Step) => void
+  /** Runs a scorer of the output like a case; by default, without a recording. */
+  runScorer?: (params: CaseParams) => Promise<CaseResult>
   /** Answers the waits that the case does not. Others can reach the run, too. */
   answers?: Answers
 }
@@ -51,7 +57,7 @@ export async function runCase(params: CaseParams): Promise<CaseResult> {
   const startedAt = performance.now()
   const answers = new CaseAnswers(testCase)
   const unanswered: string[] = []
-  const run = await runOnce(params, {
+  const { id, ...ended } = await runOnce(params, {
     isShared: params.answers !== undefined,
     ...(params.answers?.decide && { decide: params.answers.decide }),
     async answer(open, signal) {
@@ -75,6 +81,8 @@ export async function runCase(params: CaseParams): Promise<CaseResult> {
     },
   })
   const durationMs = Math.round(performance.now() - startedAt)
+  const scores = expect.scores && id && ended.output && (await scoreOutput(params, id, ended.output))
+  const run = { ...ended, ...(scores && { scores }) }
   const toDifferences = (messages: string[]) => messages.map((message) => ({ pointer: '', message }))
   const defects = toDifferences([...findDefects(), ...unanswered])
   const failures =
@@ -82,7 +90,7 @@ export async function runCase(params: CaseParams): Promise<CaseResult> {
   return { name, ...run, failures, durationMs }
 }
 
-async function runOnce(params: CaseParams, answers: Answers): Promise<CaseRun> {
+async function runOnce(params: CaseParams, answers: Answers): Promise<CaseRun & { id?: string }> {
   const { stores, version, testCase, model, environment, sources, onLog, onStep } = params
   const costs: (number | undefined)[] = []
   let steps = 0
@@ -107,10 +115,45 @@ async function runOnce(params: CaseParams, answers: Answers): Promise<CaseRun> {
     const options = { ...request.options, model }
     const { id, output, error } = await runThroughWaits(engine, { ...request, options }, answers)
     const failedCalls = await findFailedCalls(stores.steps, id)
-    return { output, error, failedCalls, steps, costUsd: sum(costs) }
+    return { id, output, error, failedCalls, steps, costUsd: sum(costs) }
   } catch (error) {
     return { output: null, error: toExecutionError(error), failedCalls: [], steps, costUsd: sum(costs) }
   }
+}
+
+/** What scorers receive as the version that has run: a recording could not repeat the id of a version. */
+const VERSION_OF_CASES = 'test'
+
+const NO_SCORER = 'it is neither in a folder next to the agent, nor published'
+
+/** The scores that the case expects, by scorers that are published in its organization. */
+async function scoreOutput(
+  params: CaseParams,
+  executionId: string,
+  output: JsonObject,
+): Promise<Record<string, CaseScore>> {
+  const { stores, version, testCase, environment, onLog, runScorer = runCase } = params
+  const { organizationId, slug: agent } = version
+  const { equals, matches, scores = {} } = testCase.expect
+  const steps = await stores.steps.read({ executionId })
+  const run = { input: testCase.input, output, expected: equals ?? matches, steps, agent }
+  const score = async (slug: string): Promise<CaseScore> => {
+    const scorer = await stores.agents.get({ organizationId, id: agentIdOf(organizationId, slug) })
+    if (!scorer?.current) return { score: null, reason: null, error: NO_SCORER, costUsd: 0 }
+    const input = toScorerInput(scorer.inputSchema, { ...run, version: VERSION_OF_CASES })
+    const result = await runScorer({
+      ...{ stores, environment, version: scorer.current, model: null },
+      testCase: { name: slug, input, expect: {} },
+      ...(onLog && { onLog }),
+    })
+    const { costUsd, failures, output: said } = result
+    const { score, reason, error } = readScore(said ?? {})
+    if (failures[0]) return { score: null, reason: null, error: failures[0].message ?? '', costUsd }
+    return { score, reason, error: error?.message ?? null, costUsd }
+  }
+  return Object.fromEntries(
+    await Promise.all(Object.keys(scores).map(async (slug) => [slug, await score(slug)])),
+  )
 }
 
 function toExecutionError(error: unknown): ExecutionError {

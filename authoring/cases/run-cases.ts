@@ -50,7 +50,8 @@ export async function runCases(params: RunCasesParams): Promise<CaseResult[]> {
 /** A run that fails is not recorded; the recording of an earlier one is kept. */
 async function record(params: CaseParams, file: string): Promise<CaseResult> {
   const { result, recording } = await recordCase(params)
-  if (result.failures.length === 0 && recording?.run) await writeRecording(file, recording)
+  if (result.failures.length === 0 && recording && (recording.run || recording.scorers))
+    await writeRecording(file, recording)
   return result
 }
 
@@ -62,13 +63,20 @@ export async function recordCase(
   const { organizationId } = version
   const { stores, getId } = trackExecution(params.stores, organizationId)
   const { sources, getErrors } = recordSources(environment)
-  const result = await runCase({ ...params, stores, sources })
+  const scorers: Record<string, Recording> = {}
+  const runScorer = async (scorer: CaseParams) => {
+    const { result, recording } = await recordCase(scorer)
+    if (recording?.run) scorers[scorer.version.slug] = recording
+    return result
+  }
+  const result = await runCase({ ...params, stores, sources, runScorer })
   const id = getId()
   const execution = id && (await stores.executions.get({ organizationId, id }))
   if (!execution) return { result, recording: null }
   const origin = { case: testCase.name, defaultModel: readSetting('defaultModel', environment) ?? null }
   const given = { stores, environment, mask: <T>(value: T) => value, errors: getErrors() }
-  return { result, recording: await recordingOf(given, execution, origin) }
+  const recording = await recordingOf(given, execution, origin)
+  return { result, recording: Object.keys(scorers).length > 0 ? { ...recording, scorers } : recording }
 }
 
 async function replay(params: CaseParams, file: string): Promise<CaseResult> {
@@ -84,6 +92,7 @@ export async function replayCase(params: CaseParams, recording: Recording | null
     model: params.model ?? model,
     sources: replaySources(recording, (message) => misses.push(message)),
     findDefects: () => misses.slice(0, 1),
+    runScorer: (scorer) => replayCase(scorer, recording?.scorers?.[scorer.version.slug] ?? null),
   })
   const { failures } = result
   const isRepeated = corrected && misses.length === 0 && failures.length > 0

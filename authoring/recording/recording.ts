@@ -48,6 +48,8 @@ export type Recording = {
   /** Null for a code agent. */
   run: RecordedJournal | null
   errors: RecordedError[]
+  /** By the slug of a scorer that has scored the output. */
+  scorers?: Record<string, Recording>
 }
 
 /** A journal, and those of the agents that were called. */
@@ -75,7 +77,8 @@ export function recordingFile(folder: string, name: string, names: string[]): st
 
 const MAX_FILE_NAME = 80
 
-const toFileName = (name: string): string =>
+/** Empty if nothing of it can be in one. */
+export const toFileName = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
@@ -90,8 +93,9 @@ export async function readRecording(file: string): Promise<Recording | null> {
   })
   if (text === null) return null
   const recording = parse(text) as Partial<Recording> | null
-  if (isJsonObject(recording?.run) && Array.isArray(recording.run.steps) && Array.isArray(recording.errors))
-    return recording as Recording
+  const run = recording?.run
+  const isRun = run === null || (isJsonObject(run) && Array.isArray(run.steps))
+  if (isRun && Array.isArray(recording?.errors)) return recording as Recording
   const problem = recording && 'responses' in recording ? 'has an earlier format' : 'is not a recording'
   throw new Error(`${file} ${problem}. Record it again with --record.`)
 }

@@ -44,7 +44,7 @@ export async function* readInputs(
   if (violations.length > 0) throw badLines(source, violations)
 }
 
-const parseTextLine = ({ line, text }: TextLine): ReceivedLine => ({ line, ...parseLine(text) })
+export const parseTextLine = ({ line, text }: TextLine): ReceivedLine => ({ line, ...parseLine(text) })
 
 const isPlain = (value: unknown) => isJsonObject(value) && !('customId' in value && 'input' in value)
 
@@ -74,7 +74,7 @@ const NEWLINE = 0x0a
  * The lines of a file, or of standard input for `-`, without blank ones. Never more than one line is in memory.
  * @throws UserError if it cannot be read, or a line is larger than a request or not UTF-8
  */
-async function* readTextLines(source: string): AsyncGenerator<TextLine, void, undefined> {
+export async function* readTextLines(source: string): AsyncGenerator<TextLine, void, undefined> {
   const name = source === '-' ? 'standard input' : source
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let line = 1

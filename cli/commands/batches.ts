@@ -132,13 +132,15 @@ function addRetryCommand(batches: CliCommand): void {
     .command('retry')
     .description('Start a new batch of the lines of a batch that failed. It has the same options.')
     .argument('<id>', 'ID of a batch that has ended', parseUuid)
+    .option('--version <id>', 'version to run (default: that of the batch)', parseUuid)
     .option('--idempotency-key <key>', 'commands with the same key start one batch')
     .examples(`batches retry ${ID}`)
-    .runWithService<{ idempotencyKey?: string }>(
+    .runWithService<{ idempotencyKey?: string; version?: string }>(
       'run',
       'retry the batch',
       async (client, options, [id = '']) => {
-        const batch = await client.retryBatch(id, { idempotencyKey: options.idempotencyKey })
+        const { idempotencyKey, version } = options
+        const batch = await client.retryBatch(id, { idempotencyKey, version })
         const note = `Started batch ${batch.id}. Results: ${resultsCommand([batch.id], options, '-')}`
         return { json: batch, text: batch.id, note }
       },

@@ -5,13 +5,14 @@ import { CASES_FILE, type TestCase } from '../../authoring/cases/case-file.ts'
 import { findFailedCalls } from '../../authoring/cases/find-failures.ts'
 import { findRecordedAnswers } from '../../authoring/cases/recorded-answers.ts'
 import type { Execution } from '../../lib/core/execution.ts'
-import { CasesFile } from '../cases-file.ts'
+import { CasesFile } from '../cases/cases-file.ts'
 import type { CliCommand } from '../command.ts'
 import { withOrganization } from '../connect.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, shellQuote } from '../format.ts'
 import { orgOption, parseUuid, type SharedOptions } from '../options.ts'
 import { addCorrectedCases } from './corrected-cases.ts'
+import { addImportCommand } from './import-cases.ts'
 
 type Options = { folder?: string; name?: string; corrected?: true; last: number; yes?: true }
 
@@ -19,6 +20,7 @@ const MAX_LAST = 1_000
 
 export function addCasesCommands(program: CliCommand): void {
   const cases = program.command('cases').description('Manage the test cases of an agent.')
+  addImportCommand(cases)
   const command = cases
     .command('add')
     .description(

@@ -7,7 +7,7 @@ import { recordingFile, writeRecording } from '../../authoring/recording/recordi
 import type { Agent } from '../../lib/core/agent.ts'
 import { readPages } from '../../lib/core/read-pages.ts'
 import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { CasesFile } from '../cases-file.ts'
+import { CasesFile } from '../cases/cases-file.ts'
 import type { Result } from '../command.ts'
 import { type TableConnection, withOrganization } from '../connect.ts'
 import { UserError } from '../errors.ts'
@@ -82,7 +82,7 @@ async function findAddition(stores: Stores, agent: Agent, options: Options): Pro
   const file = await CasesFile.open(folder)
   const executions = await findCorrected(stores, agent, options.last)
   const { cases } = file
-  const params = { stores, environment: process.env, folder, cases }
+  const params = { stores, environment: process.env, cases }
   return { slug, folder, file, ...(await toCorrectedCases(params, executions)) }
 }
 

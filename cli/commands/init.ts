@@ -9,7 +9,7 @@ import { UserError } from '../errors.ts'
 import { formatCommand, shellQuote } from '../format.ts'
 import { CDK_APP } from './deploy.ts'
 
-type Options = { model?: true; remote?: true; code?: true; cdk?: true; folder?: string }
+type Options = { [Name in Kind | 'cdk']?: true } & { folder?: string }
 
 export function addInitCommand(program: CliCommand): void {
   program
@@ -19,14 +19,27 @@ export function addInitCommand(program: CliCommand): void {
     .option('--code', 'an agent that runs code in TypeScript (default)')
     .addOption(new Option('--model', 'an agent that instructs a model').conflicts('code'))
     .addOption(new Option('--remote', 'an agent at a URL, in any language').conflicts(['code', 'model']))
+    .addOption(
+      new Option('--scorer', 'a model agent that scores the outputs of other agents').conflicts([
+        'code',
+        'model',
+        'remote',
+      ]),
+    )
     .option('--folder <path>', 'where to create it; default: agents/<slug>')
     .option('--cdk', 'the CDK app that deploys the service, to change it, in place of an agent')
-    .examples('init count-words', 'init detect-language --model', 'init refund --remote', 'init --cdk')
+    .examples(
+      'init count-words',
+      'init detect-language --model',
+      'init refund --remote',
+      'init faithful --scorer',
+      'init --cdk',
+    )
     .run<Options>(async (options, [slug = '']) => {
       if (options.cdk) return copyCdkApp(slug)
       if (slug === '') throw new UserError('Say how the agent is called: init <slug>.')
       const folder = options.folder ?? join('agents', slug)
-      const kind = options.model ? 'model' : options.remote ? 'remote' : 'code'
+      const kind = (['model', 'remote', 'scorer'] as const).find((name) => options[name]) ?? 'code'
       const files = newAgentFiles(slug, kind)
       await writeFiles(folder, files)
       return { json: { slug, folder, files: Object.keys(files) }, text: describe(folder, kind, files) }
@@ -73,7 +86,7 @@ function describe(folder: string, kind: Kind, files: Record<string, string>): st
   const model = 'Set DEFAULT_MODEL and the API key of its provider first, or start the service with them.'
   return [
     `Created ${folder} with ${Object.keys(files).join(', ')}.`,
-    ...(kind === 'model' ? [model] : []),
+    ...(kind === 'model' || kind === 'scorer' ? [model] : []),
     '',
     `Check it:    ${formatCommand({}, `check ${path}`)}`,
     `Test it:     ${formatCommand({}, `test ${path}`)}`,

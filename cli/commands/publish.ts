@@ -12,16 +12,17 @@ import { findSchemaWarnings } from '../../lib/schema/openapi.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { notePublication } from '../../local/publications.ts'
+import { formatReport } from '../cases/format-cases.ts'
+import { hasFailures, isReport } from '../cases/model-matrix.ts'
+import { testModels } from '../cases/test-cases.ts'
 import type { CliCommand } from '../command.ts'
 import { type Connection, withConnection } from '../connect.ts'
 import { folderError, formatWarnings, UserError } from '../errors.ts'
 import { explainFor, stepsToRelease } from '../explain-errors.ts'
 import { describeTarget, formatCommand, shellQuote } from '../format.ts'
-import { formatReport } from '../format-cases.ts'
 import { orgOption, parseMessage, type SharedOptions } from '../options.ts'
 import { explainFailure, getRemote, isLocalService } from '../service.ts'
 import { withProgress } from '../terminal.ts'
-import { testCases } from './test.ts'
 
 type Options = SharedOptions & {
   draft?: boolean
@@ -153,12 +154,13 @@ async function assertCasesPass(
   folder: string,
   agent: LoadedAgent,
   cases: TestCase[],
-  { replay }: Options,
+  shared: Options,
 ): Promise<void> {
   if (cases.length === 0) throw new UserError(`Publish failed: ${folder} has no cases in ${CASES_FILE}.`)
-  const mode = replay ? 'replay' : 'live'
-  const report = await testCases(folder, agent, cases, { mode, selected: cases, repeat: 1, model: null })
-  if (report.failed === 0) return
+  const mode = shared.replay ? 'replay' : 'live'
+  const rows = await testModels(folder, agent, [null], { mode, cases, selected: cases, repeat: 1, shared })
+  const [report] = rows.filter(isReport)
+  if (!report || !hasFailures(rows)) return
   throw new UserError('Publish failed: not all cases pass.', {
     details: report,
     lines: formatReport(report).split('\n'),

@@ -18,15 +18,17 @@ type Options = SharedOptions & {
   key?: (typeof ROLLOUT_KEYS)[number]
   maxErrorRate?: number
   maxCostIncrease?: number
+  maxScoreDrop?: number
   minRuns?: number
   trial?: string
   end?: true
 }
 
-const CHANGES = ['version', 'percent', 'key', 'maxErrorRate', 'maxCostIncrease', 'minRuns', 'trial'] as const
+const RULES = ['maxErrorRate', 'maxCostIncrease', 'maxScoreDrop'] as const
+const CHANGES = ['version', 'percent', 'key', ...RULES, 'minRuns', 'trial'] as const
 
 export function addRolloutCommand(program: CliCommand): void {
-  const { maxErrorRate, maxCostIncrease, minRuns } = abortRules.shape
+  const { maxErrorRate, maxCostIncrease, maxScoreDrop, minRuns } = abortRules.shape
   agentCommand(program, 'rollout')
     .description('Run a part of the executions of an agent on another version, or show its rollout.')
     .option(
@@ -45,6 +47,11 @@ export function addRolloutCommand(program: CliCommand): void {
       '--max-cost-increase <fraction>',
       'ends it when a run costs so much more: 0.5',
       parseNumber(maxCostIncrease),
+    )
+    .option(
+      '--max-score-drop <number>',
+      'ends it when a mean score is certainly so much lower: 0.05',
+      parseNumber(maxScoreDrop),
     )
     .option(
       '--min-runs <number>',
@@ -88,18 +95,17 @@ export function addRolloutCommand(program: CliCommand): void {
 /** Without a percentage, that of the rollout stays. @throws UserError */
 function toBody(agent: AgentRecord, options: Options): RolloutBody {
   const { slug, rollout } = agent
-  const { key, maxErrorRate, maxCostIncrease, minRuns, trial } = options
+  const { key, minRuns, trial } = options
   const versionId = options.version ?? nextVersionOf(agent, '--version', options)
   const percent = options.percent ?? (rollout?.versionId === versionId ? rollout.percent : undefined)
   if (percent === undefined)
     throw new UserError(`Version ${versionId} of ${slug} has no rollout. Start one with --percent.`)
-  const rules = {
-    ...(maxErrorRate !== undefined && { maxErrorRate }),
-    ...(maxCostIncrease !== undefined && { maxCostIncrease }),
-  }
+  const rules = Object.fromEntries(
+    RULES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  )
   const hasRules = Object.keys(rules).length > 0
   if (!hasRules && minRuns !== undefined)
-    throw new UserError('--min-runs needs --max-error-rate or --max-cost-increase.')
+    throw new UserError('--min-runs needs --max-error-rate, --max-cost-increase or --max-score-drop.')
   const abort = hasRules ? { ...rules, ...(minRuns !== undefined && { minRuns }) } : undefined
   return { versionId, percent, key, abort, trial }
 }
@@ -108,6 +114,7 @@ const describe = ({ versionId, percent, key, abort, startedAt }: RolloutRecord):
   const rules = abort && [
     ...(abort.maxErrorRate === null ? [] : [`more than ${inPercent(abort.maxErrorRate)} fail`]),
     ...(abort.maxCostIncrease === null ? [] : [`a run costs ${inPercent(abort.maxCostIncrease)} more`]),
+    ...(abort.maxScoreDrop === null ? [] : [`scores are lower by more than ${abort.maxScoreDrop}`]),
   ]
   const end = rules && `It ends if, after ${abort?.minRuns} runs, ${rules.join(', or ')}.`
   const whose = key === 'tenant' ? 'each tenant always gets the same version' : 'each run is on its own'

@@ -13,6 +13,7 @@ import { buildRunRequest, type RunRequest } from '../../lib/engine/submit/run-re
 import { system } from '../../lib/system.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
 import { askUser, tellUser, untilAborted } from '../ask-user.ts'
+import { withWorkbench } from '../cases/test-cases.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { type TableConnection, withOrganization } from '../connect.ts'
 import { folderError, UserError } from '../errors.ts'
@@ -22,7 +23,6 @@ import { orgOption, type SharedOptions } from '../options.ts'
 import { LineReader } from '../prompt.ts'
 import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
 import { onInterrupt, withProgress, write } from '../terminal.ts'
-import { withWorkbench } from './test.ts'
 
 type Options = RunOptions & { input?: string; file?: [field: string, path: string][] }
 

@@ -1,23 +1,23 @@
+import { writeFile } from 'node:fs/promises'
 import { InvalidArgumentError, Option } from 'commander'
 import type { TestCase } from '../../authoring/cases/case-file.ts'
-import { type Mode, type RunCasesParams, runCases } from '../../authoring/cases/run-cases.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
-import { InvalidCallee, openWorkbench } from '../../authoring/workbench.ts'
-import type { LoadedAgent } from '../../lib/agents/load-folder.ts'
-import type { Version } from '../../lib/core/agent.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
 import { applyModelSettings } from '../../local/data-folder.ts'
-import { findModelProblem } from '../../local/load-agent.ts'
+import { formatReport } from '../cases/format-cases.ts'
+import { formatHtmlReport } from '../cases/html-report.ts'
+import { formatMatrix, hasFailures, isReport } from '../cases/model-matrix.ts'
+import { testModels } from '../cases/test-cases.ts'
 import type { CliCommand } from '../command.ts'
-import { calleeError, folderError, formatWarnings, UserError } from '../errors.ts'
-import { type CaseReport, formatReport, toReport } from '../format-cases.ts'
-import { modelOption } from '../options.ts'
-import { useAndClose, withProgress } from '../terminal.ts'
+import { folderError, formatWarnings, UserError } from '../errors.ts'
+import { modelOption, parseList, type SharedOptions } from '../options.ts'
+import { withProgress } from '../terminal.ts'
 
 type Options = {
   case: string[]
   repeat: number
   model?: string
+  models?: string[]
+  report?: string
   record?: true
   replay?: true
   types: boolean
@@ -59,6 +59,12 @@ export function addTestCommand(program: CliCommand): void {
     .option('--repeat <number>', 'how often each case runs', parseRepeat, 1)
     .addOption(modelOption('agent'))
     .addOption(
+      new Option('--models <list>', 'compare these models, separated by commas')
+        .argParser(parseList)
+        .conflicts(['model', 'record', 'replay']),
+    )
+    .option('--report <file>', 'write the results as a page of HTML')
+    .addOption(
       new Option('--record', 'store what models and tools return, for --replay').conflicts([
         'replay',
         'repeat',
@@ -66,18 +72,32 @@ export function addTestCommand(program: CliCommand): void {
     )
     .option('--replay', 'use what was recorded: no model, network or API key is needed')
     .option('--no-types', 'do not check the types of the code')
-    .examples('test agents/redact-pii', 'test agents/triage-ticket --replay')
-    .run<Options>(async (options, [folder = '']) => {
+    .examples('test agents/redact-pii --report report.html', 'test agents/triage-ticket --replay')
+    .run<Options & SharedOptions>(async (options, [folder = '']) => {
       const { agent, cases, problems } = await checkFolder(folder, { types: options.types })
       if (!agent) throw folderError('Test', problems)
       if (cases.length === 0) throw new UserError(`${folder} has no cases. Write some into cases.yaml.`)
-      const report = await testCases(folder, agent, cases, {
+      const selected = selectCases(cases, options.case)
+      const { report } = options
+      // Before anything is paid.
+      if (report !== undefined) await writeReport(report, '')
+      const rows = await testModels(folder, agent, options.models ?? [options.model ?? null], {
         mode: options.record ? 'record' : options.replay ? 'replay' : 'live',
-        selected: selectCases(cases, options.case),
         repeat: options.repeat,
-        model: options.model ?? null,
+        shared: options,
+        cases,
+        selected,
       })
-      return { json: report, text: formatReport(report), hasFailed: report.failed > 0 }
+      const tested = { ...agent.document, finishedAt: new Date(), cases: selected }
+      if (report !== undefined) await writeReport(report, formatHtmlReport(tested, rows))
+      const [first] = rows
+      const isMatrix = options.models || !first || !isReport(first)
+      return {
+        json: isMatrix ? { models: rows } : first,
+        text: isMatrix ? formatMatrix(rows) : formatReport(first),
+        ...(report !== undefined && { note: `Wrote ${report}.` }),
+        hasFailed: hasFailures(rows),
+      }
     })
 }
 
@@ -98,47 +118,8 @@ function selectCases(cases: TestCase[], names: string[]): TestCase[] {
   )
 }
 
-/**
- * Runs the selected cases of an agent on a table in memory.
- * @throws UserError for a model that cannot be used
- */
-export async function testCases(
-  folder: string,
-  agent: LoadedAgent,
-  cases: TestCase[],
-  options: Pick<RunCasesParams, 'mode' | 'selected' | 'repeat' | 'model'>,
-): Promise<CaseReport> {
-  const { mode, selected, model } = options
-  if (mode !== 'replay') await applyModelSettings()
-  if (model !== null) assertUsable(model, agent, mode)
-  const running = withWorkbench(folder, agent, (stores, version) =>
-    runCases({ folder, stores, version, cases, environment: process.env, ...options }),
-  )
-  return toReport(
-    await withProgress(`Running ${selected.length === 1 ? '1 case' : `${selected.length} cases`}`, running),
-  )
-}
-
-/**
- * Opens a table in memory with an agent for `work`.
- * @throws UserError if an agent that it calls as a tool has problems
- */
-export async function withWorkbench<T>(
-  folder: string,
-  agent: LoadedAgent,
-  work: (stores: Stores, version: Version) => Promise<T>,
-): Promise<T> {
-  try {
-    return await useAndClose(openWorkbench(folder, agent), ({ stores, version }) => work(stores, version))
-  } catch (error) {
-    throw error instanceof InvalidCallee ? calleeError(error.slug, error.problems) : error
-  }
-}
-
-function assertUsable(model: string, { document }: LoadedAgent, mode: Mode): void {
-  const kind = document.remote ? 'remote' : 'code'
-  if (document.code || document.remote)
-    throw new UserError(`The agent ${document.slug} is a ${kind} agent; it does not accept a model.`)
-  const problem = mode === 'replay' ? null : findModelProblem(model, process.env)
-  if (problem !== null) throw new UserError(problem)
-}
+/** @throws UserError */
+const writeReport = (file: string, text: string) =>
+  writeFile(file, text).catch((error: Error) => {
+    throw new UserError(`Cannot write ${file}: ${error.message}`)
+  })

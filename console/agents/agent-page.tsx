@@ -1,21 +1,25 @@
 import './agent.css'
-import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { requestJson } from '../api/request.ts'
 import { useRecord } from '../api/use-resource.ts'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
+import { Views } from '../components/filter-bar.tsx'
 import { ConfirmButton } from '../components/form-dialog.tsx'
 import { CopiedId, Time, VersionLink } from '../components/values.tsx'
 import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { RolloutCard } from '../rollouts/rollout-card.tsx'
 import { SchemaCard } from '../schema/schema-table.tsx'
 import { toHref, toPath } from '../state/location.ts'
-import { readsAllTenants, useMayManage, useMe } from '../state/session.ts'
-import { RecentRuns } from './recent-runs.tsx'
+import { readsAllTenants, useMayManage, useMe, useScope } from '../state/session.ts'
+import { PERIOD_VIEW, type Period, parsePeriod } from '../usage/periods.ts'
+import { UsageFigures } from '../usage/usage-figures.tsx'
+import { durationFigure, RecentRuns, useNewestRuns } from './recent-runs.tsx'
 import { useVersions, VersionList } from './version-list.tsx'
 
 /** One agent: what it takes and returns, how its runs went, and its versions. */
-export function AgentPage({ agent: idOrSlug }: { agent: string }) {
+export function AgentPage({ agent: idOrSlug, query }: { agent: string; query: URLSearchParams }) {
+  const period = parsePeriod(query)
   const agent = useRecord<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`)
   return (
     <DetailPage
@@ -26,6 +30,7 @@ export function AgentPage({ agent: idOrSlug }: { agent: string }) {
       detail={(data) => <AgentState agent={data} />}
       actions={(data) => (
         <>
+          <Views filters={PERIOD_VIEW} values={{ period }} />
           {data.archivedAt === null && (
             <TextLink
               class="button primary"
@@ -37,7 +42,7 @@ export function AgentPage({ agent: idOrSlug }: { agent: string }) {
         </>
       )}
     >
-      {(data) => <Agent agent={data} onChange={agent.setData} />}
+      {(data) => <Agent agent={data} period={period} onChange={agent.setData} />}
     </DetailPage>
   )
 }
@@ -76,18 +81,37 @@ function ArchiveButton({ agent, onChange }: ArchiveProps) {
   )
 }
 
-function Agent({ agent, onChange }: ArchiveProps) {
+function Agent({ agent, period, onChange }: ArchiveProps & { period: Period }) {
   const versions = useVersions(agent)
   return (
     <>
       <AgentFacts agent={agent} />
+      {useScope('read') && <Figures agent={agent} period={period} versions={versions.items} />}
+      <RolloutCard agent={agent} versions={versions.items} onChange={onChange} />
+      <VersionList agent={agent} list={versions} />
       <div class="grid">
         <SchemaCard title="Input" schema={agent.inputSchema as JsonObject} />
         <SchemaCard title="Output" schema={agent.outputSchema as JsonObject} />
       </div>
-      <RecentRuns agent={agent} />
-      <RolloutCard agent={agent} versions={versions.items} onChange={onChange} />
-      <VersionList agent={agent} list={versions} />
+    </>
+  )
+}
+
+type FiguresProps = { agent: AgentRecord; period: Period; versions: VersionRecord[] }
+
+function Figures({ agent, period, versions }: FiguresProps) {
+  const runs = useNewestRuns(agent)
+  return (
+    <>
+      <section class="stack" aria-label="Usage">
+        <UsageFigures
+          key={period}
+          period={period}
+          of={{ agent: agent.slug }}
+          agent={{ versions, duration: durationFigure(runs.items) }}
+        />
+      </section>
+      <RecentRuns agent={agent} list={runs} />
     </>
   )
 }

@@ -1,9 +1,16 @@
 import './agents.css'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import { requestPage } from '../api/request.ts'
+import type { List } from '../api/use-list.ts'
+import { useResource } from '../api/use-resource.ts'
+import { type Outcome, Outcomes, Spark } from '../components/small-charts.tsx'
 import { Time } from '../components/values.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
+import { type Run, toOutcome } from '../runs/use-runs.ts'
 import { toHref, toPath } from '../state/location.ts'
+import { toSpark, toUsageQuery } from '../usage/periods.ts'
+import { loadUsage } from '../usage/use-usage.ts'
 import { searchAgents, useAgentList } from './agent-list.ts'
 
 /** The agents that are active, or those that are archived. */
@@ -16,9 +23,11 @@ export const AgentsPage = listPage({
   },
   useItems({ show }) {
     const list = useAgentList(show === 'archived')
+    const { data } = useResource('activity', loadActivity)
     // The API lists archived agents among the others.
     const isShown = ({ archivedAt }: AgentRecord) => (archivedAt !== null) === (show === 'archived')
-    return { ...list, items: list.items.filter(isShown) }
+    const items = list.items.filter(isShown).map((agent) => ({ ...agent, activity: data?.(agent.id) }))
+    return { ...list, items } as List<ListedAgent>
   },
   find: (agents, { search }) => searchAgents(agents, search),
   noun: 'agent',
@@ -37,7 +46,25 @@ export const AgentsPage = listPage({
     ),
 })
 
-const Agent = ({ agent }: { agent: AgentRecord }) => (
+type ListedAgent = AgentRecord & { activity?: { spark: [number, number][]; outcomes: Outcome[] } | undefined }
+
+/** What ran in the last days, and how the newest runs ended: two requests for all agents. @throws ApiError */
+async function loadActivity(signal: AbortSignal) {
+  const now = Date.now()
+  const query = { fields: 'summary', limit: 100 }
+  const [usage, runs] = await Promise.all([
+    loadUsage(toUsageQuery('7d', now, { groupBy: 'agent' }), signal),
+    requestPage<Run>('/v1/agent_executions', { query, signal }),
+  ])
+  const rowsOf = Map.groupBy(usage.items, ({ agentId }) => agentId)
+  const runsOf = Map.groupBy(runs.items, ({ documentId }) => documentId)
+  return (id: string) => ({
+    spark: toSpark('7d', now, rowsOf.get(id) ?? []),
+    outcomes: (runsOf.get(id) ?? []).map(toOutcome),
+  })
+}
+
+const Agent = ({ agent }: { agent: ListedAgent }) => (
   <li class="card">
     <h2>
       <TextLink href={toHref(toPath('agents', agent.slug))} text={agent.title} />{' '}
@@ -63,6 +90,12 @@ const Agent = ({ agent }: { agent: AgentRecord }) => (
       <span>
         Updated <Time value={agent.updatedAt} />
       </span>
+      {agent.activity && (
+        <span class="agents-activity">
+          7 days <Spark values={agent.activity.spark} />
+          {agent.activity.outcomes.length > 0 && <Outcomes outcomes={agent.activity.outcomes} />}
+        </span>
+      )}
       {agent.archivedAt === null && (
         <a href={toHref(toPath('agents', agent.slug, 'try'))}>
           Try it

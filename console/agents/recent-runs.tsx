@@ -1,90 +1,140 @@
+import { useRef } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
+import { requestPage } from '../api/request.ts'
+import { type List, useList } from '../api/use-list.ts'
 import { BarChart } from '../components/bar-chart.tsx'
 import { Card } from '../components/data.tsx'
-import {
-  formatCount,
-  formatCountOf,
-  formatDuration,
-  formatPercent,
-  formatTime,
-  shortId,
-} from '../components/format.ts'
+import { formatCount, formatCountOf, formatDuration, formatTime, shortId } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
-import { NO_FILTERS } from '../runs/filters.ts'
-import { type Run, useRuns } from '../runs/use-runs.ts'
+import { VisibleText } from '../components/visible-text.tsx'
+import type { Run } from '../runs/use-runs.ts'
 import { toHref, toPath } from '../state/location.ts'
+import type { Figure } from '../usage/usage-figures.tsx'
 import { durationOf, durationsOf, percentile } from './durations.ts'
+import { groupErrors } from './error-groups.ts'
 
-/** A page of the list: enough for a rate. */
-const COUNTED = 100
+/** Ten pages: enough for a 95th percentile. */
+const COUNTED = 1_000
+const CHARTED = 100
 const LISTED = 10
+const POLL_MS = 30_000
 
-/** How the latest runs of an agent went. */
-export function RecentRuns({ agent }: { agent: AgentRecord }) {
-  const list = useRuns({ ...NO_FILTERS, agent: agent.slug }, undefined)
-  const { isLoading, error, reload } = list
-  const runs = [...list.fresh, ...list.items].slice(0, COUNTED)
+/** The newest runs of an agent, page after page; then, what is new. */
+export function useNewestRuns({ slug }: AgentRecord): List<Run> {
+  const path = `/v1/agents/${encodeURIComponent(slug)}/executions`
+  const query = { fields: 'summary', limit: 100 }
+  const count = useRef(0)
+  return useList<Run>(path, {
+    ...{ query, isWhole: true },
+    poll: { limit: 20, everyMs: () => POLL_MS },
+    async load(next, signal) {
+      const page = await requestPage<Run>(path, { query: next ?? query, signal })
+      count.current = (next ? count.current : 0) + page.items.length
+      return count.current < COUNTED ? page : { ...page, next: null }
+    },
+  })
+}
+
+/** How long they took. */
+export function durationFigure(runs: Run[]): Figure {
+  const durations = durationsOf(runs.slice(0, COUNTED))
+  const [median, p95] = [percentile(durations, 0.5), percentile(durations, 0.95)]
+  if (median === null || p95 === null) return ['Duration', '–', 'no run has ended']
+  const newest = `of the newest ${formatCountOf(durations.length, 'run')}, with waiting`
+  return ['Duration p50', formatDuration(median), `p95 ${formatDuration(p95)}, ${newest}`]
+}
+
+/** How the latest runs of an agent went, and what went wrong. */
+export function RecentRuns({ agent: { slug }, list }: { agent: AgentRecord; list: List<Run> }) {
+  const { items: runs, isLoading, error, retry } = list
   return (
-    <Card
-      title="Recent runs"
-      class="stack"
-      actions={<a href={toHref('/runs', { agent: agent.slug })}>All runs</a>}
-    >
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {runs.length === 0 && isLoading && <Spinner label="Loading runs…" />}
-      {runs.length === 0 && !isLoading && !error && (
-        <p class="empty">
-          It has not run yet. <a href={toHref(toPath('agents', agent.slug, 'try'))}>Try it</a>
-        </p>
-      )}
-      {runs.length > 0 && (
-        <>
-          <Figures runs={runs} isAll={list.next === null && runs.length < COUNTED} />
-          <DurationChart runs={runs} />
-          <ItemTable
-            caption="Latest runs"
-            items={runs.slice(0, LISTED)}
-            columns={{
-              Run: ({ id }) => <RunLink executionId={id} />,
-              Status: ({ status, error }) => <StatusBadge status={status} code={error?.code} />,
-              Created: ({ createdAt }) => <Time value={createdAt} />,
-              Duration: { numeric: (run) => <Duration ms={durationOf(run)} /> },
-              Version: ({ documentId, versionId }) => (
-                <VersionLink agent={documentId} versionId={versionId} />
-              ),
-            }}
-          />
-        </>
-      )}
+    <>
+      <Errors slug={slug} runs={runs.slice(0, COUNTED)} />
+      <Card
+        title="Recent runs"
+        class="stack"
+        actions={<a href={toHref('/runs', { agent: slug })}>All runs</a>}
+      >
+        {error && <ErrorBox error={error} onRetry={retry} />}
+        {runs.length === 0 && isLoading && <Spinner label="Loading runs…" />}
+        {runs.length === 0 && !isLoading && !error && (
+          <p class="empty">
+            It has not run yet. <a href={toHref(toPath('agents', slug, 'try'))}>Try it</a>
+          </p>
+        )}
+        {runs.length > 0 && (
+          <>
+            <DurationChart runs={runs.slice(0, CHARTED)} />
+            <ItemTable
+              caption="Latest runs"
+              items={runs.slice(0, LISTED)}
+              columns={{
+                Run: ({ id }) => <RunLink executionId={id} />,
+                Status: ({ status, error }) => <StatusBadge status={status} code={error?.code} />,
+                Created: ({ createdAt }) => <Time value={createdAt} />,
+                Duration: { numeric: (run) => <Duration ms={durationOf(run)} /> },
+                Version: ({ documentId, versionId }) => (
+                  <VersionLink agent={documentId} versionId={versionId} />
+                ),
+              }}
+            />
+          </>
+        )}
+      </Card>
+    </>
+  )
+}
+
+/** What failed, by message: when it was seen, and for whom. */
+function Errors({ slug, runs }: { slug: string; runs: Run[] }) {
+  const groups = groupErrors(runs)
+  if (groups.length === 0) return null
+  return (
+    <Card title="Errors by message" class="stack">
+      <p class="muted note">
+        Of the newest {formatCountOf(runs.length, 'run')}. Numbers and IDs in messages may differ.
+      </p>
+      <ItemTable
+        caption="Errors by message, the most frequent first"
+        items={groups.slice(0, LISTED)}
+        keyOf={({ last }) => last.id}
+        columns={{
+          Error: ({ code }) => (
+            <a href={toHref('/runs', { agent: slug, status: 'ERROR', errorCode: code })}>
+              <VisibleText text={code} class="mono" />
+            </a>
+          ),
+          'Last message': { text: ({ last }) => last.error?.message },
+          Runs: { numeric: ({ count }) => formatCount(count) },
+          'First seen': ({ firstSeen }) => <Time value={firstSeen} />,
+          'Last seen': ({ last }) => (
+            <a href={toHref(toPath('runs', last.id))}>
+              <Time value={last.createdAt} />
+            </a>
+          ),
+          Tenants: { text: ({ tenants }) => describeTenants(tenants) },
+        }}
+      />
+      {groups.length > LISTED && <p class="muted">And {formatCount(groups.length - LISTED)} more.</p>}
     </Card>
   )
 }
 
-function Figures({ runs, isAll }: { runs: Run[]; isAll: boolean }) {
-  const succeeded = runs.filter(({ status }) => status === 'SUCCESS').length
-  const failed = runs.filter(({ status }) => status === 'ERROR').length
-  const durations = durationsOf(runs)
-  const [median, p95] = [percentile(durations, 0.5), percentile(durations, 0.95)]
-  const ended = succeeded + failed
-  const open = runs.length - ended
-  return (
-    <p>
-      {isAll ? 'Of all' : 'Of the newest'} <strong>{formatCountOf(runs.length, 'run')}</strong>:{' '}
-      <strong>{ended === 0 ? '–' : formatPercent(succeeded / ended)}</strong> succeeded
-      {failed > 0 && `, ${formatCount(failed)} failed`}
-      {open > 0 && `, ${formatCount(open)} in progress`}
-      {median !== null && (
-        <>
-          . Median duration <strong>{formatDuration(median)}</strong>
-          {p95 !== null && `, p95 ${formatDuration(p95)}`}
-        </>
-      )}
-      .
-    </p>
-  )
-}
+const NAMED = 3
+
+const describeTenants = (tenants: (string | null)[]) => (
+  <>
+    {tenants.slice(0, NAMED).map((tenant, index) => (
+      <span key={tenant}>
+        {index > 0 && ', '}
+        {tenant === null ? <span class="muted">none</span> : <VisibleText text={tenant} />}
+      </span>
+    ))}
+    {tenants.length > NAMED && ` and ${formatCount(tenants.length - NAMED)} more`}
+  </>
+)
 
 /** A bar for each run that a worker has ended, the newest on the right. */
 function DurationChart({ runs }: { runs: Run[] }) {

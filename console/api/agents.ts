@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { shortId } from '../components/format.ts'
+import type { Query } from '../state/location.ts'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store, useStore } from '../state/store.ts'
 import { ApiError, nullIf } from './api-error.ts'
@@ -110,8 +111,25 @@ async function loadNumber(agent: string, id: string): Promise<void> {
 const NEWEST = 20
 
 /** A version of an agent with its whole document. @throws ApiError */
-export const getVersion = (agent: string, versionId: string, signal: AbortSignal): Promise<VersionDetails> =>
-  requestJson(`/v1/agents/${encodeURIComponent(agent)}/versions/${encodeURIComponent(versionId)}`, { signal })
+export const getVersion = (
+  agent: string,
+  versionId: string,
+  signal: AbortSignal,
+  query?: Query,
+): Promise<VersionDetails> =>
+  requestJson(`/v1/agents/${encodeURIComponent(agent)}/versions/${encodeURIComponent(versionId)}`, {
+    signal,
+    query,
+  })
+
+/** A version with its agent. @throws ApiError */
+export async function loadVersion(idOrSlug: string, versionId: string, signal: AbortSignal, query?: Query) {
+  const [agent, version] = await Promise.all([
+    requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
+    getVersion(idOrSlug, versionId, signal, query),
+  ])
+  return { agent, version }
+}
 
 /** The same; null if it does not exist. @throws ApiError */
 export const findVersion = (

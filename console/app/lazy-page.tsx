@@ -30,14 +30,15 @@ export function lazyPart<Module, Name extends keyof Module>(
   }
 }
 
-/** A page whose script is loaded when it is opened. @param name of its component */
-export const lazyPage = <Module, Name extends keyof Module>(
-  title: string,
+/** A page whose script is loaded when it is opened. @param name of its component: `RunPage` */
+export const lazyPage = <Module, Name extends keyof Module & string>(
   load: (props: PropsOf<Module[Name]>) => Promise<Module>,
   name: Name,
 ) =>
   lazyPart('the page', load, name, (failure) => (
-    <Page title={title}>
+    <Page
+      title={name.replace(/Page$/, '').replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}
+    >
       <ErrorBox {...failure} />
     </Page>
   ))

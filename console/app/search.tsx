@@ -32,7 +32,7 @@ export function Search({ pages }: { pages: Page[] }) {
         onClick={() => setIsOpen(true)}
       >
         Search
-        <span class="search-key" aria-hidden="true">
+        <span class="key" aria-hidden="true">
           /
         </span>
       </button>

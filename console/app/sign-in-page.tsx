@@ -23,7 +23,7 @@ export function SignInPage({ rejection }: { rejection: string | null }) {
   }, [])
   return (
     <main class="sign-in">
-      <h1>
+      <h1 class="actions">
         <Logo /> Agent Execution Service
       </h1>
       {settings && <ProviderSignIn settings={settings} rejection={rejection} />}
@@ -45,7 +45,7 @@ function ProviderSignIn(props: { settings: SignInSettings; rejection: string | n
   }, [error])
   if (data) return <data.ProviderCard {...props} />
   return (
-    <div class="provider-card">
+    <div class="panel provider-card">
       {error ? <ErrorBox error={error} onRetry={reload} /> : <Spinner label="Loading the sign-in…" />}
     </div>
   )
@@ -81,7 +81,7 @@ function TokenForm({ rejection, isAlternative }: { rejection: string | null; isA
 
   const isRejected = error?.status === 401
   return (
-    <form onSubmit={submit}>
+    <form class="panel" onSubmit={submit}>
       <label for="token">{isAlternative ? 'Or an API token' : 'API token'}</label>
       <input
         id="token"

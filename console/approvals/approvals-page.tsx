@@ -6,8 +6,7 @@ import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
 import { AGENT_FILTER, TENANT_FILTER } from '../components/filters.ts'
-import { formatSeconds } from '../components/format.ts'
-import { shorten } from '../components/json-tree.ts'
+import { formatSeconds, shorten } from '../components/format.ts'
 import { ListEnd, ListState } from '../components/list.tsx'
 import { Spinner } from '../components/page.tsx'
 import { AgentLink, useNow } from '../components/values.tsx'
@@ -103,7 +102,7 @@ function Inbox({ values, query, empty, ...all }: BodyProps<ApprovalRecord, 'agen
       <div class={shown === null ? undefined : 'approvals'}>
         <div class="approvals-list">
           {found.length > 0 && (
-            <ul aria-label="Open approvals">
+            <ul class="plain-list panel" aria-label="Open approvals">
               {found.map((approval) => (
                 <Row key={keyOf(approval)} approval={approval} isShown={keyOf(approval) === shown} />
               ))}

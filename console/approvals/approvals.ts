@@ -2,7 +2,8 @@ import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { isJsonObject } from '../../lib/core/json/json.ts'
 import { parseJsonPointer } from '../../lib/core/json/pointer.ts'
-import { preview, shorten, toNode } from '../components/json-tree.ts'
+import { shorten } from '../components/format.ts'
+import { preview, toNode } from '../components/json-tree.ts'
 
 /** Identifies an approval. Its ID alone does not: that of a wait is the same in every run of a code agent. */
 export const keyOf = ({ executionId, id }: Pick<ApprovalRecord, 'executionId' | 'id'>): string =>

@@ -40,7 +40,7 @@ const VERBS = { approve: 'Approved', reject: 'Rejected' }
 
 /** The last decisions of this page, and how to take them back. */
 export const Receipts = ({ decided }: { decided: Decided[] }) => (
-  <ul class="plain-list receipts" aria-label="Your decisions">
+  <ul class="plain-list stack receipts" aria-label="Your decisions">
     {decided.map(({ key, title, decision, state, error }) => (
       <li key={key}>
         {state === 'failed' || state === 'late' ? 'Not sent' : VERBS[decision]}:{' '}

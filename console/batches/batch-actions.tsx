@@ -1,7 +1,11 @@
 import { useState } from 'preact/hooks'
+import type { VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { BatchRecord, BatchStateRecord } from '../../lib/contract/records/batch.ts'
+import { nameOfVersion, useVersionName } from '../api/agents.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { requestJson, send } from '../api/request.ts'
+import { useList } from '../api/use-list.ts'
+import { SelectField } from '../components/field.tsx'
 import { ConfirmButton } from '../components/form-dialog.tsx'
 import { formatCountOf } from '../components/format.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -17,6 +21,7 @@ type Props = {
 export function BatchActions({ batch, onChange }: Props) {
   const [mayRun, mayManage] = [useScope('run'), useScope('manage')]
   const [key] = useState(newIdempotencyKey)
+  const [version, setVersion] = useState(batch.versionId)
   const hasEnded = batch.status === 'ENDED'
   const path = `/v1/batches/${encodeURIComponent(batch.id)}`
 
@@ -26,8 +31,11 @@ export function BatchActions({ batch, onChange }: Props) {
   }
 
   async function retry() {
-    const headers = { 'Idempotency-Key': key }
-    const { id } = await requestJson<BatchRecord>(`${path}/retry-failed`, { method: 'POST', headers })
+    const { id } = await requestJson<BatchRecord>(`${path}/retry-failed`, {
+      method: 'POST',
+      headers: { 'Idempotency-Key': `${key} ${version}` },
+      query: { version },
+    })
     navigate(toHref(toPath('batches', id)))
   }
 
@@ -49,8 +57,10 @@ export function BatchActions({ batch, onChange }: Props) {
         }}
         action={retry}
         done="The failed lines run again, as a new batch."
-        text="A new batch starts with the lines that failed or were not started, on the same version and with the same options. It costs as any batch; this one stays as it is. You can cancel the new one."
-      />
+        text="A new batch starts with the lines that failed or were not started, with the same options. It costs as any batch; this one stays as it is. You can cancel the new one."
+      >
+        <VersionField batch={batch} value={version} onChange={setVersion} />
+      </ConfirmButton>
       <ConfirmButton
         label="Cancel…"
         class="danger"
@@ -74,5 +84,28 @@ export function BatchActions({ batch, onChange }: Props) {
         text={`Its ${formatCountOf(batch.lines, 'run')} with their results are deleted, too. This cannot be undone: download the results first if you need them.`}
       />
     </>
+  )
+}
+
+type VersionProps = { batch: BatchRecord; value: string; onChange: (versionId: string) => void }
+
+/** Which version the lines run on: that of the batch, or one of the newest. Bound tokens see only the first. */
+function VersionField({ batch: { documentId, versionId }, ...field }: VersionProps) {
+  const { items } = useList<VersionRecord>(`/v1/agents/${documentId}/versions`, { query: { limit: 20 } })
+  const own = useVersionName(null, versionId)
+  const others = items.filter(({ id }) => id !== versionId)
+  const found = items.find(({ id }) => id === versionId)
+  return (
+    <SelectField
+      label="Version"
+      {...field}
+      choices={[
+        [versionId, `${found ? nameOfVersion(found) : own}, as before`],
+        ...others.map((each): [string, string] => [
+          each.id,
+          `${nameOfVersion(each)}${each.status === 'DRAFT' ? ' (draft)' : ''}`,
+        ]),
+      ]}
+    />
   )
 }

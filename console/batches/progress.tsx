@@ -1,5 +1,6 @@
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { formatCount, formatPercent } from '../components/format.ts'
+import { PartsBar } from '../components/small-charts.tsx'
 import { Badge } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { BATCH_STATUSES, progressOf } from './batches.ts'
@@ -7,13 +8,9 @@ import { BATCH_STATUSES, progressOf } from './batches.ts'
 /** How far a batch is: what succeeded, what failed, and the rest. */
 export function ProgressBar({ batch }: { batch: BatchRecord }) {
   const { counts, lines } = batch
-  const part = (count: number, color: string) => (
-    <div style={{ width: `${lines === 0 ? 0 : (100 * count) / lines}%`, background: color }} />
-  )
   const ended = counts.SUCCESS + counts.ERROR
   return (
     <div
-      class="progress"
       role="progressbar"
       aria-label="Lines that have ended"
       aria-valuemin={0}
@@ -21,8 +18,13 @@ export function ProgressBar({ batch }: { batch: BatchRecord }) {
       aria-valuenow={ended}
       aria-valuetext={`${formatCount(ended)} of ${formatCount(lines)}: ${formatPercent(progressOf(batch))}`}
     >
-      {part(counts.SUCCESS, 'var(--series-2)')}
-      {part(counts.ERROR, 'var(--series-3)')}
+      <PartsBar
+        parts={[
+          { size: counts.SUCCESS, color: 'var(--series-2)' },
+          { size: counts.ERROR, color: 'var(--series-3)' },
+        ]}
+        total={lines}
+      />
     </div>
   )
 }

@@ -10,7 +10,7 @@ import { toHref } from '../state/location.ts'
 import { ChooseRuns } from './choose-runs.tsx'
 import { ComparedSteps } from './compared-steps.tsx'
 import { type Differences, parseRunId } from './comparison.ts'
-import { DifferenceList } from './difference-list.tsx'
+import { DifferenceList, SideHeads } from './difference-list.tsx'
 import { RunTable, versionsHref } from './run-table.tsx'
 
 /** @param query `a` and `b`: IDs of the runs; `agent` and `original`: what is suggested to compare run A with */
@@ -92,6 +92,13 @@ function Comparison({ comparison, isLoading, onReload }: Props) {
 
 const Section = ({ title, same, ...found }: Differences & { title: string; same: string }) => (
   <Card title={title}>
-    {found.differences.length === 0 ? <p class="muted">{same}</p> : <DifferenceList {...found} />}
+    {found.differences.length === 0 ? (
+      <p class="muted">{same}</p>
+    ) : (
+      <>
+        <SideHeads />
+        <DifferenceList {...found} />
+      </>
+    )}
   </Card>
 )

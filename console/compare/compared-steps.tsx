@@ -5,7 +5,7 @@ import { formatCount, formatCountOf } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { type ComparedStep, groupSteps, keyOfStep, titleOfStep } from './comparison.ts'
-import { DifferenceList } from './difference-list.tsx'
+import { DifferenceList, SideHeads } from './difference-list.tsx'
 
 const FIRST = 'first-difference'
 
@@ -31,6 +31,7 @@ export function ComparedSteps({ left, right, steps, hasMoreSteps }: Props) {
         </p>
         {differing > 0 && <Button label="Go to the first difference" onClick={showFirst} />}
       </div>
+      {differing > 0 && <SideHeads />}
       <ol class="plain-list">
         {groups
           .slice(0, shown)

@@ -3,6 +3,7 @@ import { formatCountOf } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import type { Differences } from './comparison.ts'
+import { WordDiff } from './word-diff.tsx'
 
 type Difference = Differences['differences'][number]
 
@@ -15,6 +16,14 @@ const OPTIONS: Record<string, string> = {
   '/options/maxCostUsd': 'US dollars at most',
 }
 
+/** Which side is which, once for all differences below it. Readers of single ones have the names beside them. */
+export const SideHeads = () => (
+  <div class="sides side-heads" aria-hidden="true">
+    <span>A</span>
+    <span>B</span>
+  </div>
+)
+
 /** Each value that differs, on both sides: side by side where there is room. */
 export function DifferenceList({ differences, isCut }: Differences) {
   return (
@@ -22,13 +31,13 @@ export function DifferenceList({ differences, isCut }: Differences) {
       <ul class="plain-list differences">
         {differences.map((difference) => (
           <li key={difference.path}>
-            <Path path={difference.path} />
+            {difference.path !== '' && <Path path={difference.path} />}
             <div class="sides">
               <Side name="A" side="a">
-                {shownValue(difference, 'left')}
+                {shownValue(difference, 'left', 'removed')}
               </Side>
               <Side name="B" side="b">
-                {shownValue(difference, 'right')}
+                {shownValue(difference, 'right', 'added')}
               </Side>
             </div>
           </li>
@@ -58,8 +67,11 @@ export const Side = ({ name, side, children }: SideProps) => (
   </div>
 )
 
-/** Values have at most 200 characters: the service cuts longer ones. */
-const shownValue = (difference: Difference, member: 'left' | 'right') =>
-  member in difference && difference[member] !== undefined ? (
-    <VisibleText text={printJson(difference[member])} class="mono" />
-  ) : undefined
+/** Values have at most 200 characters: the service cuts longer ones. What only this side has is marked. */
+function shownValue(difference: Difference, member: 'left' | 'right', kind: 'removed' | 'added') {
+  const [left, right] = [difference.left, difference.right]
+  if (difference[member] === undefined) return undefined
+  if (left === undefined || right === undefined)
+    return <VisibleText text={printJson(difference[member])} class="mono" />
+  return <WordDiff before={printJson(left)} after={printJson(right)} of={kind} />
+}

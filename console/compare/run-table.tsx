@@ -16,6 +16,8 @@ type Row = {
   valueIn?: (run: Run) => unknown
   /** Of figures: how much more or less B has is shown, too. */
   figureIn?: (run: Run) => number | null
+  /** It depends on what else ran. */
+  isTime?: boolean
 }
 
 const absent = <span class="muted">–</span>
@@ -72,7 +74,7 @@ const ROWS: Row[] = [
   text('Model', ({ model }) => model),
   text('Tenant', ({ tenantId }) => tenantId),
   text('Started by', ({ source }) => SOURCES[source]),
-  figure('Duration', durationOf, formatDuration),
+  { ...figure('Duration', durationOf, formatDuration), isTime: true },
   figure('Attempts', ({ attempts }) => attempts, formatCount),
   figure('Input tokens', ({ totalUsage }) => totalUsage.inputTokens, formatCount),
   figure('Output tokens', ({ totalUsage }) => totalUsage.outputTokens, formatCount),
@@ -83,10 +85,11 @@ const ROWS: Row[] = [
 export function RunTable({ left, right }: { left: Run; right: Run }) {
   return (
     <dl class="compared-facts">
-      {ROWS.map(({ name, show, valueIn, figureIn }) => {
+      {ROWS.map(({ name, show, valueIn, figureIn, isTime }) => {
         // How much figures differ is said beside them.
         const differs = valueIn !== undefined && valueIn(left) !== valueIn(right)
-        const change = figureIn ? formatChange(figureIn(left), figureIn(right)) : ''
+        const isCompared = figureIn && !(isTime && !hasSameLoad(left, right))
+        const change = isCompared ? formatChange(figureIn(left), figureIn(right)) : ''
         return (
           <div key={name} class={differs ? 'differs' : undefined}>
             <dt class="muted">
@@ -104,6 +107,10 @@ export function RunTable({ left, right }: { left: Run; right: Run }) {
     </dl>
   )
 }
+
+/** A run of a batch or of a trial shares workers with others of it, and a resumed one has waited. */
+export const hasSameLoad = (a: Pick<Run, 'source' | 'attempts'>, b: Pick<Run, 'source' | 'attempts'>) =>
+  a.source === b.source && a.attempts === b.attempts
 
 /** Where the documents of two versions of one agent are compared. */
 export const versionsHref = ({ documentId, versionId }: Run, right: Run): string | null =>

@@ -2,10 +2,10 @@ import './bar-chart.css'
 import { ItemTable } from './item-table.tsx'
 
 /** `color`: one of the series of the theme. */
-export type Series = { name: string; color: 1 | 2 | 3 }
+export type Series = { name: string; color: 1 | 2 | 3 | 4 }
 
-/** One bar: a value for each series, from the bottom up. `href`: where it leads. */
-type ChartBar = { label: string; values: number[]; href?: string }
+/** One bar: a value for each series, from the bottom up. `href`: where it leads. `mark`: what happened then. */
+type ChartBar = { label: string; values: number[]; href?: string; mark?: string | undefined }
 
 type Props = {
   /** What the chart shows, in words. */
@@ -16,6 +16,8 @@ type Props = {
   bars: ChartBar[]
   /** Below the bars, at equal distances. Default: the labels of the first and the last one. */
   ticks?: (string | undefined)[]
+  /** The value of the highest bar that there can be. Default: that of the highest one. */
+  max?: number
   format: (value: number) => string
 }
 
@@ -25,10 +27,10 @@ const HEIGHT = 100
 export function BarChart({ label, axis, series, bars, format, ...options }: Props) {
   const ticks = options.ticks ?? [bars[0]?.label, bars.at(-1)?.label]
   const totals = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0))
-  const max = Math.max(...totals, 0)
+  const max = options.max ?? Math.max(...totals, 0)
   return (
     <figure class="chart" aria-label={label}>
-      <div class="chart-head">
+      <div class="actions chart-head">
         <span class="chart-legend">
           {series.length > 1 &&
             series.map(({ name, color }) => (
@@ -37,6 +39,7 @@ export function BarChart({ label, axis, series, bars, format, ...options }: Prop
                 {name}
               </span>
             ))}
+          {bars.flatMap(({ mark }) => (mark === undefined ? [] : <span key={mark}>┆ {mark}</span>))}
         </span>
         <span>max {format(max)}</span>
       </div>
@@ -57,7 +60,12 @@ export function BarChart({ label, axis, series, bars, format, ...options }: Prop
           items={bars}
           keyOf={({ label, href }) => href ?? label}
           columns={{
-            [axis]: ({ label, href }) => (href === undefined ? label : <a href={href}>{label}</a>),
+            [axis]: ({ label, href, mark }) => (
+              <>
+                {href === undefined ? label : <a href={href}>{label}</a>}
+                {mark !== undefined && ` (${mark})`}
+              </>
+            ),
             ...Object.fromEntries(
               series.map(({ name }, index) => [
                 name,
@@ -80,7 +88,7 @@ function StackedBar({ bar, x, max, series, format }: BarProps) {
   return (
     // The table has the same link for keyboards.
     <Element {...(bar.href !== undefined && { href: bar.href, tabindex: -1 })}>
-      <title>{`${bar.label}\n${texts.join('\n')}`}</title>
+      <title>{[bar.label, ...texts, bar.mark ?? ''].join('\n')}</title>
       {/* The whole column shows the title on hover. */}
       <rect x={x} y={0} width={1} height={HEIGHT} fill="transparent" />
       {series.map(({ name, color }, index) => {
@@ -97,6 +105,7 @@ function StackedBar({ bar, x, max, series, format }: BarProps) {
           />
         )
       })}
+      {bar.mark !== undefined && <line class="chart-mark" x1={x} x2={x} y1={0} y2={HEIGHT} />}
     </Element>
   )
 }

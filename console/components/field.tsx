@@ -47,8 +47,9 @@ export type TextSpec = Omit<FieldProps, 'children'> & {
   inputMode?: 'numeric' | 'decimal'
   isMono?: boolean
   suggestions?: readonly string[] | undefined
-  /** Has a few lines. */
+  /** Has a few lines, or as many as `rows`. */
   isLong?: boolean
+  rows?: number
   /** The limits of a number. Without a step, any fraction is allowed. */
   range?: { min: number; max: number; step?: number }
 }
@@ -69,7 +70,7 @@ export function TextField(props: TextSpec & Edited<string>) {
     <Field {...{ label, help, problems }}>
       {(attributes) =>
         isLong ? (
-          <textarea {...attributes} {...input} rows={2} />
+          <textarea rows={2} {...attributes} {...input} />
         ) : (
           <>
             <input

@@ -154,11 +154,15 @@ function FilterInput({ value, isExact, suggestions, onChange, ...attributes }: I
     setTyped(text)
     if (text !== value) onChange(text)
   }
+  // What it suggests may arrive after the text.
+  const [found] = known.find(([each, name]) => each === typed || (name !== '' && name === typed)) ?? []
+  useEffect(() => {
+    if (found !== undefined) complete(found)
+  }, [found])
   function type(text: string) {
     setTyped(text)
     clearTimeout(timer.current)
-    const found = known.find(([each, name]) => each === text || (name !== '' && name === text))
-    if (found || filterType === 'search') complete(found?.[0] ?? text)
+    if (filterType === 'search') complete(text)
     else if (text === '' || (!suggestions && filterType === 'text'))
       timer.current = setTimeout(() => complete(isExact ? text : text.trim()), PAUSE_MS)
   }

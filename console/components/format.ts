@@ -34,6 +34,9 @@ const exact = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 9 })
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 })
 const cents = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
+/** A score from 0 to 1, or a difference of two: `0.93` */
+export const formatScore = (score: number): string => cents.format(score)
+
 /** `12,345` */
 export const formatCount = (count: number): string => whole.format(count)
 
@@ -136,3 +139,21 @@ export const toLines = (text: string): string[] =>
 
 /** A text without its case and its accents, for searches. */
 export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** The longest flags and families of emoji have fewer UTF-16 units. */
+const MAX_GRAPHEME = 64
+
+/** Where what a reader sees as one character begins. @param at an index of UTF-16 units in it */
+export function startOfGrapheme(text: string, at: number): number {
+  const begin = Math.max(at - MAX_GRAPHEME, 0)
+  const near = graphemes.segment(text.slice(begin, at + MAX_GRAPHEME))
+  const index = near.containing(at - begin)?.index ?? 0
+  // Of longer ones, such as a letter with a hundred marks, any character may be the last.
+  if (index === 0 && begin > 0) return /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at
+  return begin + index
+}
+
+/** The beginning of a text, and an ellipsis if there is more. Never a part of what a reader sees as one character. */
+export const shorten = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, startOfGrapheme(text, length))}…` : text

@@ -39,7 +39,7 @@ export function ItemTable<T, Row>({ caption, columns, items, keyOf = idOf, useRo
   })
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
-    <section class="table-scroll" aria-label={caption} tabIndex={0}>
+    <section class="table-scroll panel" aria-label={caption} tabIndex={0}>
       <table class="items">
         <caption class="visually-hidden">
           <VisibleText text={caption} />

@@ -1,6 +1,6 @@
 import { ExactNumber } from '../../lib/core/json/exact-number.ts'
 import { isMedia, parseDataUrl, sizeOfBase64 } from '../../lib/core/media.ts'
-import { formatBytes } from './format.ts'
+import { formatBytes, shorten, startOfGrapheme } from './format.ts'
 
 /** How a part of a JSON value is shown. Containers show their entries on request, so that large values cost nothing. */
 export type JsonNode =
@@ -77,10 +77,6 @@ function previewPart(value: unknown): string {
   return node.kind === 'string' ? JSON.stringify(shorten(node.text, 40)) : node.text
 }
 
-/** The beginning of a text, and an ellipsis if there is more. Never half of a character. */
-export const shorten = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text
-
 /** How many levels of a value to open at first: all that show at most `maxRows` rows, at least the first. */
 export function initialDepth(value: unknown, maxRows: number): number {
   let level: unknown[] = [value]
@@ -108,17 +104,15 @@ export function printJson(value: unknown): string {
   return text.length > MAX_INDENTED ? text : JSON.stringify(value, null, 2)
 }
 
-/** A text in portions of about `size` characters, at most `count` of them. Surrogate pairs stay together. */
+/** A text in portions of about `size` characters, at most `count` of them. What is seen as one stays together. */
 export function portionsOf(text: string, size: number, count: number): string[] {
   const portions: string[] = []
+  const boundary = (at: number) => (at < text.length ? startOfGrapheme(text, at) : text.length)
   for (let start = 0; start < text.length && portions.length < count; ) {
-    const end = start + size
-    const isPair = end < text.length && isHighSurrogate(text.charCodeAt(end - 1))
-    const portion = text.slice(start, isPair ? end + 1 : end)
-    portions.push(portion)
-    start += portion.length
+    let end = boundary(start + size)
+    for (let at = start + size + 1; end <= start; at++) end = boundary(at)
+    portions.push(text.slice(start, end))
+    start = end
   }
   return portions
 }
-
-const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff

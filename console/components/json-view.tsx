@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
-import { formatCount, formatCountOf } from './format.ts'
-import { entriesOf, initialDepth, portionsOf, preview, printJson, shorten, toNode } from './json-tree.ts'
+import { formatCount, formatCountOf, shorten } from './format.ts'
+import { entriesOf, initialDepth, portionsOf, preview, printJson, toNode } from './json-tree.ts'
 import { VisibleText } from './visible-text.tsx'
 
 /** Entries of a container, and characters of a text, that are shown at a time: what a browser lays out in a moment. */

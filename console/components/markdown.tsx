@@ -74,7 +74,7 @@ function OneBlock({ block }: { block: Block }) {
     case 'table':
       return (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
-        <section class="table-scroll" tabIndex={0} aria-label="Table">
+        <section class="table-scroll panel" tabIndex={0} aria-label="Table">
           <table>
             <thead>
               <tr>{cellsOf(block.head, 'th')}</tr>

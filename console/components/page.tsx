@@ -34,7 +34,7 @@ export function Page({ title, parent, detail, actions, children }: Props) {
   return (
     <>
       <header class="page-header">
-        <div class="page-title">
+        <div class="actions page-title">
           {parent && <div class="page-parent">{parent}</div>}
           <h1 ref={heading} tabIndex={-1}>
             <VisibleText text={title} />

@@ -1,13 +1,13 @@
 import { DAY_MS } from '../../lib/core/limits.ts'
 
 /** Periods that end now, in milliseconds. */
-export const PERIODS = {
+const PERIODS = {
   '1h': 3_600_000,
   '24h': DAY_MS,
   '7d': 7 * DAY_MS,
   '30d': 30 * DAY_MS,
 } as const
-export type Period = keyof typeof PERIODS
+type Period = keyof typeof PERIODS
 
 const isPeriod = (text: string): text is Period => Object.hasOwn(PERIODS, text)
 

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useState } from 'preact/hooks'
+import { credentials } from '../state/session.ts'
+import { createStore, type Store } from '../state/store.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
@@ -50,4 +52,14 @@ export function ShownOnceDialog({ title, text, subject, hint, children, onClose 
       </div>
     </Dialog>
   )
+}
+
+/**
+ * A store of what the service tells only once. It is kept here, and nowhere else, until the user says that it is
+ * stored, also when another page is opened meanwhile. Whoever uses the console next does not see it.
+ */
+export function createSecretStore<T>(): Store<T | null> {
+  const store = createStore<T | null>(null)
+  credentials.subscribe(() => store.set(null))
+  return store
 }

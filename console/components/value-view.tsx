@@ -37,7 +37,7 @@ export function ValueView({ title, note, level = 3, value, label, omitted, maxRo
   const Heading = level === 2 ? 'h2' : 'h3'
   return (
     <div class="value">
-      <div class="value-head">
+      <div class="actions value-head">
         <Heading>{title}</Heading>
         {note}
         <span class="value-space" />

@@ -10,6 +10,7 @@ import {
   formatDuration,
   formatExactTime,
   formatNumber,
+  formatScore,
   formatSeconds,
   formatTime,
   isCancelled,
@@ -118,12 +119,24 @@ export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
   )
 }
 
-type Marked = Pick<ExecutionRecord, 'source' | 'draft' | 'cached' | 'trialId' | 'originalExecutionId'>
+type Marked = Pick<
+  ExecutionRecord,
+  'source' | 'draft' | 'cached' | 'trialId' | 'originalExecutionId' | 'scores'
+>
 
 /** What sets a run apart from one that a client started on a published version. */
 function marksOf(run: Marked): string[] {
   const isRerun = run.originalExecutionId !== undefined && run.source !== 'TRIAL'
-  const marks = [run.draft && 'Draft', markOfSource(run), isRerun && 'Rerun', run.cached && 'Cached']
+  const scores = (run.scores ?? []).map(
+    ({ agent, score }) => `${agent} ${score === null ? 'without a score' : formatScore(score)}`,
+  )
+  const marks = [
+    run.draft && 'Draft',
+    markOfSource(run),
+    isRerun && 'Rerun',
+    run.cached && 'Cached',
+    ...scores,
+  ]
   return marks.filter((mark) => typeof mark === 'string')
 }
 
@@ -132,7 +145,7 @@ export const RunMarks = ({ run }: { run: Marked }) => (
   <>
     {marksOf(run).map((mark) => (
       <span key={mark} class="badge run-mark">
-        {mark}
+        <VisibleText text={mark} />
       </span>
     ))}
   </>

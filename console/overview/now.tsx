@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import type { LimitsRecord } from '../../lib/contract/records/limits.ts'
+import { DAY_MS } from '../../lib/core/limits.ts'
 import { useAgents } from '../api/agents.ts'
 import { nullIf } from '../api/api-error.ts'
 import { requestPage, requestPages } from '../api/request.ts'
@@ -9,9 +10,10 @@ import { Card } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Elapsed, RunLink } from '../components/values.tsx'
-import { TextLink } from '../components/visible-text.tsx'
+import { VisibleText } from '../components/visible-text.tsx'
 import { type Query, toHref } from '../state/location.ts'
 import { readsAllTenants, useMe } from '../state/session.ts'
+import { loadSpent } from '../tenants/limits.ts'
 import { loadUsage } from '../usage/use-usage.ts'
 import { type Checked, findAttention } from './attention.ts'
 
@@ -55,28 +57,22 @@ const POLL_MS = 600_000
 async function check(signal: AbortSignal): Promise<Partial<Checked>> {
   const now = Date.now()
   const ago = (ms: number) => new Date(now - ms).toISOString()
-  const month = new Date(now).toISOString().slice(0, 7)
   const read = async <T,>(path: string, query: Query) =>
     (await requestPages<T>(path, { query: { limit: 100, ...query }, signal, maxPages: 1 }).catch(nullIf(403)))
       ?.items ?? []
   const failed = { status: 'ERROR', fields: 'summary' }
   const limits = read<LimitsRecord>('/v1/limits', { kind: 'tenant' })
-  const loadSpent = async () => {
-    const isLimited = ({ maxCostUsd }: LimitsRecord) => maxCostUsd.day !== null || maxCostUsd.month !== null
-    if (!(await limits).some(isLimited)) return []
-    const query = { groupBy: 'tenant', interval: 'day', from: `${month}-01T00:00:00Z` }
-    return (await loadUsage(query, signal)).items
-  }
   const reads: { [Name in keyof Checked]: Promise<Checked[Name]> } = {
-    webhooks: read('/v1/webhooks', {}),
-    scheduled: read('/v1/agent_executions', { ...failed, source: 'SCHEDULE', from: ago(86_400_000) }),
+    // They are one page.
+    webhooks: read('/v1/webhooks', { limit: null }),
+    scheduled: read('/v1/agent_executions', { ...failed, source: 'SCHEDULE', from: ago(DAY_MS) }),
     batches: read('/v1/batches', {}),
     approvals: read('/v1/approvals', { fields: 'summary' }),
     limits,
-    usage: loadSpent(),
-    outages: read('/v1/agent_executions', {
-      ...{ ...failed, errorCode: 'ModelUnavailable', from: ago(3_600_000) },
-    }),
+    usage: limits.then((read) => loadSpent(read, signal)),
+    recent: loadUsage({ groupBy: 'agent,version', interval: 'hour', from: ago(DAY_MS) }, signal).then(
+      ({ items }) => items,
+    ),
   }
   return Object.fromEntries(
     await Promise.all(Object.entries(reads).map(async ([name, promise]) => [name, await promise])),
@@ -100,9 +96,11 @@ export function Attention() {
       {error && <ErrorBox error={error} onRetry={reload} />}
       {findings.length > 0 && (
         <ul class="plain-list attention">
-          {findings.map(({ text, href }) => (
-            <li key={text}>
-              <TextLink href={href} text={text} />
+          {findings.map(({ parts, href }) => (
+            <li key={parts.join('')}>
+              <a href={href}>
+                {parts.map((part, at) => (at % 2 ? <VisibleText key={at} text={part} /> : part))}
+              </a>
             </li>
           ))}
         </ul>

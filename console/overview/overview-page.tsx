@@ -5,11 +5,11 @@ import { useResource } from '../api/use-resource.ts'
 import { lazyPart } from '../app/lazy-page.tsx'
 import { Views } from '../components/filter-bar.tsx'
 import { NeedsScope, Page, Spinner } from '../components/page.tsx'
-import { PERIOD_VIEW, parsePeriod } from '../usage/periods.ts'
+import { PERIOD_VIEW, type Period, parsePeriod } from '../usage/periods.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
 import { Attention, OpenRuns } from './now.tsx'
 
-/** What happens now, and what ran in a period that ends now. The period is in the URL. */
+/** What happens now, and what ran in a period, which is in the URL. */
 export function OverviewPage({ query }: { query: URLSearchParams }) {
   const period = parsePeriod(query)
   return (
@@ -21,7 +21,7 @@ export function OverviewPage({ query }: { query: URLSearchParams }) {
   )
 }
 
-function Overview({ period }: { period: ReturnType<typeof parsePeriod> }) {
+function Overview({ period }: { period: Period }) {
   const [isEmpty, setIsEmpty] = useState(false)
   const isFirst = useFirstVisit(isEmpty)
   return (

@@ -79,6 +79,10 @@ const RULES = {
     label: 'a run costs more than now by over (%)',
     range: { min: 0, max: MAX_COST_INCREASE * 100, step: 0.01 },
   },
+  maxScoreDrop: {
+    label: 'a mean score is lower than now by over (0 to 1)',
+    range: { min: 0, max: 1, step: 0.001 },
+  },
   minRuns: { label: 'and it has at least this many runs', range: { ...ROLLOUT_MIN_RUNS, step: 1 } },
 }
 

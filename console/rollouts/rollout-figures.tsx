@@ -5,6 +5,7 @@ import { useResource } from '../api/use-resource.ts'
 import { formatCost, formatCount, formatDuration, formatPercent } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox } from '../components/page.tsx'
+import { PartsBar } from '../components/small-charts.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
 import { addUp, averageRunTime, type Totals } from '../usage/totals.ts'
 import { loadUsage } from '../usage/use-usage.ts'
@@ -18,27 +19,41 @@ export function intervalSince(startedAt: string, now: number): { interval: Usage
   return { interval, from: new Date(Math.floor(started / length) * length).toISOString() }
 }
 
-/** The usage of both versions of a rollout since it started. */
-export const useRolloutFigures = ({ id, rollout }: AgentRecord) =>
+export type RolloutUsage = { items: UsageRow[]; interval: UsageInterval; from: string }
+
+/** The usage of all versions, or of those of an agent, since a rollout started. @param startedAt undefined: none has */
+export const useRolloutUsage = (startedAt: string | undefined, agent?: string) =>
   useResource(
-    `${id} ${rollout?.versionId} ${rollout?.startedAt}`,
-    async (signal) => {
-      const { interval, from } = intervalSince(rollout?.startedAt ?? '', Date.now())
-      const { items } = await loadUsage({ agent: id, groupBy: 'version', interval, from }, signal)
-      return { items, from }
+    `${agent} ${startedAt}`,
+    async (signal): Promise<RolloutUsage | null> => {
+      if (startedAt === undefined) return null
+      const since = intervalSince(startedAt, Date.now())
+      const { items } = await loadUsage({ agent, groupBy: 'version', ...since }, signal)
+      return { items, ...since }
     },
     { everyMs: () => 60_000, watch: () => null },
   )
 
+type Rollout = { startedAt: string; versionId: string }
+
+/** The usage of a version since the interval in which its rollout started. */
+export const rowsOf = ({ items, interval }: RolloutUsage, { startedAt, versionId }: Rollout): UsageRow[] =>
+  items.filter(
+    (row) =>
+      row.versionId === versionId && Date.parse(row.start) + INTERVAL_MS[interval] > Date.parse(startedAt),
+  )
+
+export const totalsOf = (usage: RolloutUsage, rollout: Rollout): Totals => addUp(rowsOf(usage, rollout))
+
 /** What both versions of a rollout have done since it started. */
 export function RolloutFigures({ agent }: { agent: AgentRecord }) {
   const { rollout, currentVersionId } = agent
-  const { data, error, reload } = useRolloutFigures(agent)
+  const { data, error, reload } = useRolloutUsage(rollout?.startedAt, agent.id)
   if (!rollout || currentVersionId === null) return null
   const sides = [
     { label: 'Rolled out', versionId: rollout.versionId },
     { label: 'Current', versionId: currentVersionId },
-  ].map((side) => ({ ...side, totals: data && totalsOf(data.items, side.versionId) }))
+  ].map((side) => ({ ...side, totals: data && totalsOf(data, { ...rollout, ...side }) }))
   return (
     <>
       {error && <ErrorBox error={error} onRetry={reload} />}
@@ -74,9 +89,6 @@ export function RolloutFigures({ agent }: { agent: AgentRecord }) {
   )
 }
 
-export const totalsOf = (rows: UsageRow[], versionId: string): Totals =>
-  addUp(rows.filter((row) => row.versionId === versionId))
-
 /** Of a version, once they have arrived. */
 const figure = (read: (totals: Totals) => string | false) => ({
   numeric: ({ totals }: { totals: Totals | null }) => (totals ? read(totals) : '…'),
@@ -94,7 +106,5 @@ function formatAverage(totals: Totals) {
 
 /** A picture of the share, which is beside it as text. */
 export const RolloutBar = ({ percent }: { percent: number }) => (
-  <div class="progress" aria-hidden="true">
-    <div style={{ width: `${percent}%`, background: 'var(--series-1)' }} />
-  </div>
+  <PartsBar parts={[{ size: percent, color: 'var(--series-1)' }]} total={100} />
 )

@@ -10,6 +10,8 @@ export type RolloutForm = {
   /** In percent. */
   maxErrorRate: string
   maxCostIncrease: string
+  /** From 0 to 1. */
+  maxScoreDrop: string
   minRuns: string
   trial: string
 }
@@ -20,6 +22,7 @@ export const newRollout = (versionId: string): RolloutForm => ({
   key: 'tenant',
   maxErrorRate: '',
   maxCostIncrease: '',
+  maxScoreDrop: '',
   minRuns: String(ROLLOUT_MIN_RUNS.default),
   trial: '',
 })
@@ -32,6 +35,7 @@ export function toForm({ versionId, percent, key, abort }: RolloutRecord): Rollo
     key,
     maxErrorRate: toPercent(abort?.maxErrorRate),
     maxCostIncrease: toPercent(abort?.maxCostIncrease),
+    maxScoreDrop: String(abort?.maxScoreDrop ?? ''),
     ...(abort && { minRuns: String(abort.minRuns) }),
   }
 }
@@ -41,16 +45,19 @@ const toPercent = (fraction: number | null | undefined): string =>
 
 /** The request of a form whose fields are valid. */
 export function toBody(form: RolloutForm): RolloutBody {
-  const [maxErrorRate, maxCostIncrease] = [toFraction(form.maxErrorRate), toFraction(form.maxCostIncrease)]
-  const hasRules = maxErrorRate !== null || maxCostIncrease !== null
+  const rules = {
+    maxErrorRate: toFraction(form.maxErrorRate),
+    maxCostIncrease: toFraction(form.maxCostIncrease),
+    maxScoreDrop: form.maxScoreDrop.trim() === '' ? null : Number(form.maxScoreDrop),
+  }
+  const hasRules = Object.values(rules).some((rule) => rule !== null)
   return {
     versionId: form.versionId,
     percent: Number(form.percent),
     key: form.key,
     abort: hasRules
       ? {
-          maxErrorRate,
-          maxCostIncrease,
+          ...rules,
           ...(form.minRuns.trim() !== '' && { minRuns: Number(form.minRuns) }),
         }
       : null,
@@ -67,7 +74,7 @@ export const restOf = (percent: number): number => Number((100 - percent).toFixe
 /** When the service ends a rollout automatically, as sentences. */
 export function describeRules(abort: RolloutRecord['abort']): string[] {
   if (!abort) return ['The service does not end it automatically.']
-  const { maxErrorRate, maxCostIncrease, minRuns } = abort
+  const { maxErrorRate, maxCostIncrease, maxScoreDrop, minRuns } = abort
   return [
     ...(maxErrorRate === null ? [] : [`more than ${toPercent(maxErrorRate)}% of its runs have failed`]),
     ...(maxCostIncrease === null
@@ -75,5 +82,8 @@ export function describeRules(abort: RolloutRecord['abort']): string[] {
       : [
           `a run costs over ${toPercent(maxCostIncrease)}% more than one of the current version in the same time`,
         ]),
+    ...(maxScoreDrop === null
+      ? []
+      : [`a mean score is certainly lower than that of the current version by over ${maxScoreDrop}`]),
   ].map((reason) => `The service ends it when ${reason}, after at least ${minRuns} runs.`)
 }

@@ -5,11 +5,13 @@ import { Card } from '../components/data.tsx'
 import { formatCountOf, formatPercent } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { Spark } from '../components/small-charts.tsx'
 import { AgentLink, Elapsed, Time, VersionLink } from '../components/values.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { mayAudit, useMayManage, useMe } from '../state/session.ts'
+import { addUp } from '../usage/totals.ts'
 import { EndButton } from './rollout-card.tsx'
-import { RolloutBar, totalsOf, useRolloutFigures } from './rollout-figures.tsx'
+import { RolloutBar, type RolloutUsage, rowsOf, totalsOf, useRolloutUsage } from './rollout-figures.tsx'
 
 /** The rollouts of all agents: those in progress, and the last one of each agent that the service has ended. */
 export const RolloutsPage = () => (
@@ -30,7 +32,7 @@ type Row<Name extends 'rollout' | 'abortedRollout'> = Pick<AgentRecord, 'id' | '
   NonNullable<AgentRecord[Name]>
 
 /** Agents that have one, with it: the newest first. */
-function rowsOf<Name extends 'rollout' | 'abortedRollout'>(
+function listed<Name extends 'rollout' | 'abortedRollout'>(
   agents: AgentRecord[],
   name: Name,
   timeOf: (row: Row<Name>) => string,
@@ -41,10 +43,27 @@ function rowsOf<Name extends 'rollout' | 'abortedRollout'>(
   return rows.sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
 }
 
+type Running = Row<'rollout'>
+
 /** `2% of 120 runs` */
-function rateOf(rows: UsageRowRecord[], versionId: string): string {
-  const { runs, failed } = totalsOf(rows, versionId)
+function rateOf(usage: RolloutUsage, { startedAt }: Running, versionId: string): string {
+  const { runs, failed } = totalsOf(usage, { startedAt, versionId })
   return runs === 0 ? 'no run yet' : `${formatPercent(failed / runs)} of ${formatCountOf(runs, 'run')}`
+}
+
+const PARTS = 24
+
+/** What the version has run since the rollout started, in equal parts of the time. */
+function sparkOf(usage: RolloutUsage, rollout: Running): [number, number][] {
+  const begin = Date.parse(rollout.startedAt)
+  const lengthMs = Math.max(Date.now() - begin, 1)
+  const partOf = ({ start }: UsageRowRecord) =>
+    Math.min(Math.max(Math.floor((PARTS * (Date.parse(start) - begin)) / lengthMs), 0), PARTS - 1)
+  const parts = Map.groupBy(rowsOf(usage, rollout), partOf)
+  return Array.from({ length: PARTS }, (_, index) => {
+    const { runs, failed } = addUp(parts.get(index) ?? [])
+    return [runs - failed, failed]
+  })
 }
 
 function Rollouts() {
@@ -52,8 +71,9 @@ function Rollouts() {
   const mayManage = useMayManage()
   const { items: agents, isLoading, error, retry, reload } = useAgentList(true)
   const agentOf = (id: string) => agents.find((agent) => agent.id === id) as AgentRecord
-  const running = rowsOf(agents, 'rollout', ({ startedAt }) => startedAt)
-  const aborted = rowsOf(agents, 'abortedRollout', ({ at }) => at)
+  const running = listed(agents, 'rollout', ({ startedAt }) => startedAt)
+  const { data: usage } = useRolloutUsage(running.at(-1)?.startedAt)
+  const aborted = listed(agents, 'abortedRollout', ({ at }) => at)
   if (error && agents.length === 0) return <ErrorBox error={error} onRetry={retry} />
   if (isLoading) return <Spinner label="Loading rollouts…" />
   return (
@@ -69,24 +89,30 @@ function Rollouts() {
           <ItemTable
             caption="Rollouts in progress, newest first"
             items={running}
-            useRow={({ id }) => useRolloutFigures(agentOf(id))}
             columns={{
               Agent: ({ id }) => <AgentLink agentId={id} />,
-              Version: ({ slug, versionId }) => <VersionLink agent={slug} versionId={versionId} />,
-              Current: ({ slug, currentVersionId }) =>
-                currentVersionId && <VersionLink agent={slug} versionId={currentVersionId} />,
-              Share: ({ percent }) => (
+              Version: ({ slug, versionId, currentVersionId }) => (
                 <>
-                  <RolloutBar percent={percent} />
-                  {percent}%
+                  <VersionLink agent={slug} versionId={versionId} />
+                  {currentVersionId && (
+                    <>
+                      {' for '}
+                      <VersionLink agent={slug} versionId={currentVersionId} />
+                    </>
+                  )}
                 </>
               ),
-              'Chosen by': ({ key }) => (key === 'tenant' ? 'tenant' : 'run'),
+              Share: ({ percent, key }) => (
+                <>
+                  <RolloutBar percent={percent} />
+                  {percent}% of the {key === 'tenant' ? 'tenants' : 'runs'}
+                </>
+              ),
               Running: ({ startedAt }) => <Elapsed since={startedAt} />,
-              Failed: ({ versionId }, { data }) => data && rateOf(data.items, versionId),
-              'Failed of the current one': ({ currentVersionId }, { data }) =>
-                data && currentVersionId && rateOf(data.items, currentVersionId),
-              Changed: ({ startedAt, updatedAt }) => updatedAt !== startedAt && <Time value={updatedAt} />,
+              Runs: (row) => usage && <Spark values={sparkOf(usage, row)} />,
+              Failed: (row) => usage && rateOf(usage, row, row.versionId),
+              'Of the current one': (row) =>
+                usage && row.currentVersionId && rateOf(usage, row, row.currentVersionId),
               End: {
                 actions: ({ id }) => (
                   <EndButton agent={agentOf(id)} isOffered={mayManage} onChange={reload} />

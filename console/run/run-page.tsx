@@ -19,6 +19,7 @@ import {
   VersionLink,
 } from '../components/values.tsx'
 import { TextAfter, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { RunScores } from '../scores/run-scores.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { withProgress } from '../trace/trace.ts'
 import { TracePanel } from '../trace/trace-panel.tsx'
@@ -66,6 +67,7 @@ export function RunPage({ executionId, query }: Props) {
         <>
           <RunWaits run={run} />
           <RunFacts run={run} />
+          <RunScores scores={run.scores} />
           {isReconnecting && run.status === 'IN_PROGRESS' && (
             <p class="muted" role="status">
               The connection was lost. Reconnecting…
@@ -171,7 +173,10 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
           </>
         ),
         'Repeats the run': run.originalExecutionId && <RunLink executionId={run.originalExecutionId} />,
-        'Called by': run.parentExecutionId && <RunLink executionId={run.parentExecutionId} />,
+        'Scores the run': run.scoredExecutionId && <RunLink executionId={run.scoredExecutionId} />,
+        'Called by': run.source !== 'SCORE' && run.parentExecutionId && (
+          <RunLink executionId={run.parentExecutionId} />
+        ),
         'Reuses the result of': run.cachedDocumentExecutionId && (
           <RunLink executionId={run.cachedDocumentExecutionId} />
         ),

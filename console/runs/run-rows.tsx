@@ -2,7 +2,14 @@ import './runs.css'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { MAX_KEYS } from '../../lib/core/limits.ts'
-import { formatCompact, formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
+import {
+  formatCompact,
+  formatCost,
+  formatCount,
+  formatCountOf,
+  shorten,
+  shortId,
+} from '../components/format.ts'
 import { memo } from '../components/memo.ts'
 import { AgentLink, Duration, Elapsed, RunLink, RunMarks, StatusBadge, Time } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
@@ -48,7 +55,7 @@ export function RunRows({ runs, isComplete, selection }: Props) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: rows of a table element cannot be laid out in several lines.
     <div
-      class={`runs ${selection ? 'runs-selectable' : ''}`}
+      class={`panel runs ${selection ? 'runs-selectable' : ''}`}
       role="table"
       aria-label="Runs"
       aria-rowcount={isComplete ? runs.length + 1 : -1}
@@ -102,8 +109,7 @@ const MAX_MESSAGE = 200
 
 /** The first line of a message that has text. */
 export function firstLineOf(message: string): string {
-  const line = message.trimStart().split(/[\r\n\u2028\u2029]/, 1)[0] ?? ''
-  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE)}…` : line
+  return shorten(message.trimStart().split(/[\r\n\u2028\u2029]/, 1)[0] ?? '', MAX_MESSAGE)
 }
 
 type RowProps = {

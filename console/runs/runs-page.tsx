@@ -34,6 +34,7 @@ export const RunsPage = listPage({
       Nothing has run yet. Choose an <a href="#/agents">agent</a> and try it.
     </>
   ),
+  Actions: () => <a href="#/scores">Low scores</a>,
   Body: Runs,
 })
 
@@ -49,7 +50,7 @@ function Runs({ values, list, empty }: BodyProps<Run, keyof Filters, RunsView>) 
   const maySelect = mayRun && mayRead && runs.some(isFailed)
   return (
     <div>
-      <div class="runs-state muted">
+      <div class="toolbar runs-state muted">
         <span>
           {runs.length > 0 && (list.next ? newest(runs.length) : formatCountOf(runs.length, 'run'))}
           {!list.isLive && ' · Updates are interrupted: the service does not respond. Trying again…'}
@@ -73,7 +74,7 @@ function Runs({ values, list, empty }: BodyProps<Run, keyof Filters, RunsView>) 
         <RunRows runs={runs} isComplete={list.next === null} selection={maySelect ? selected : null} />
       )}
       {maySelect && selected.runs.length > 0 && (
-        <section class="runs-selected" aria-label="Selected runs">
+        <section class="actions panel runs-selected" aria-label="Selected runs">
           <span>
             {formatCountOf(selected.runs.length, 'run')} selected{selected.isFull && ', the most at once'}
           </span>
@@ -137,7 +138,7 @@ function SelectAll({ runs, failed, select }: Selected) {
   const all = Math.min(failed.length, MAX_RETRIES)
   const isAll = runs.length >= all
   return (
-    <label>
+    <label class="choice">
       <input
         id={SELECT_ALL}
         type="checkbox"
@@ -179,7 +180,7 @@ function RunsEnd({ list, isAutomatic, children }: EndProps) {
   if (runs.length === 0) return <p class="empty">{children}</p>
   return (
     // A new element: the old one would have moved.
-    <div key={runs.length} class="runs-end" ref={end}>
+    <div key={runs.length} class="actions runs-end" ref={end}>
       {isLoading ? (
         <span class="muted" role="status">
           Loading more…
@@ -202,7 +203,7 @@ function SearchEnd({ list, searched }: { list: RunsView; searched: Searched }) {
     if (wasAsked && next === null) state.current?.focus()
   }, [wasAsked, next])
   return (
-    <div class="runs-end">
+    <div class="actions runs-end">
       <p ref={state} class="muted" role="status" tabIndex={-1}>
         {runs.length === 0 && 'None of them matches. '}
         {next === null ? 'Looked at all ' : 'Looked at '}

@@ -3,6 +3,8 @@ import type { ExecutionSummaryRecord } from '../../lib/contract/records/executio
 import { timeOfId } from '../../lib/core/ids.ts'
 import { type Page, requestPage } from '../api/request.ts'
 import { type List, useList } from '../api/use-list.ts'
+import { formatTime, isCancelled } from '../components/format.ts'
+import type { Outcome } from '../components/small-charts.tsx'
 import { credentials } from '../state/session.ts'
 import { type Filters, isSearch, toApiRequest } from './filters.ts'
 
@@ -221,3 +223,13 @@ const dropRuns = (runs: Run[], ids: Set<string>): Run[] =>
   runs.some(({ id }) => ids.has(id)) ? runs.filter(({ id }) => !ids.has(id)) : runs
 
 const sortRuns = (runs: Run[]): Run[] => runs.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+
+/** How a run ended, as a dot. */
+export function toOutcome({ status, error, createdAt }: Run): Outcome {
+  const time = formatTime(createdAt)
+  if (isCancelled(error?.code)) return { state: 'none', text: `${time}: cancelled` }
+  if (status === 'IN_PROGRESS') return { state: 'open', text: `${time}: in progress` }
+  return status === 'SUCCESS'
+    ? { state: 'success', text: `${time}: success` }
+    : { state: 'error', text: `${time}: ${error?.code ?? 'error'}` }
+}

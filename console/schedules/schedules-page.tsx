@@ -1,16 +1,20 @@
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
+import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
+import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { AGENT_FILTER } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
+import { Outcomes } from '../components/small-charts.tsx'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
+import type { Run } from '../runs/use-runs.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { AGENTS_PER_PAGE, loadSchedules } from './list-schedules.ts'
 import { ScheduleDialog, scheduleForm } from './schedule-dialog.tsx'
-import { FIRING_TEXTS, sortSchedules } from './schedules.ts'
+import { FIRING_TEXTS, type Firing, outcomeOf, sortSchedules } from './schedules.ts'
 
 export { SchedulePage } from './schedule-page.tsx'
 
@@ -23,13 +27,16 @@ export const SchedulesPage = listPage({
   scope: 'read',
   note: `The service lists schedules by agent: those of ${AGENTS_PER_PAGE} agents at a time.`,
   filters: AGENT_FILTER,
-  useItems: ({ agent }) =>
-    useList<ScheduleRecord>('/v1/agents/*/schedules', {
+  useItems({ agent }) {
+    const list = useList<Listed>('/v1/agents/*/schedules', {
       query: { agent },
       keyOf: pathOf,
       load: (next, signal) => loadSchedules(agent, next, signal),
-    }),
-  find: sortSchedules,
+    })
+    const { data: runs } = useResource(`runs of ${agent}`, (signal) => loadRuns(agent, signal))
+    return { ...list, items: list.items.map((schedule) => ({ ...schedule, runs })) }
+  },
+  find: (schedules: Listed[]) => sortSchedules(schedules),
   noun: 'schedule',
   caption: 'Schedules, the next to fire first',
   columns: {
@@ -51,6 +58,9 @@ export const SchedulesPage = listPage({
     },
     'Next run': ({ nextRunAt, timezone }) => nextRunAt && formatInZone(nextRunAt, timezone),
     'In your time': ({ nextRunAt }) => <Time value={nextRunAt} />,
+    'Last ten': ({ firings, runs }) => (
+      <Outcomes outcomes={firings.map((each) => outcomeOf(each, runs?.get(each.executionId ?? '')))} />
+    ),
     'Last time': ({ firings: [last] }) => last && <LastFiring firing={last} />,
   },
   empty: () =>
@@ -73,8 +83,19 @@ export const SchedulesPage = listPage({
   ),
 })
 
+/** A schedule, with runs by ID. */
+type Listed = ScheduleRecord & { runs?: ReadonlyMap<string, Run> | null }
+
+/** The newest runs of schedules: one request for all of them. @throws ApiError */
+async function loadRuns(agent: string, signal: AbortSignal) {
+  const path = agent === '' ? '/v1/agent_executions' : `/v1/agents/${encodeURIComponent(agent)}/executions`
+  const query = { source: 'SCHEDULE', fields: 'summary', limit: 100 }
+  const { items } = await requestPage<Run>(path, { query, signal })
+  return new Map(items.map((run) => [run.id, run]))
+}
+
 /** What became of a time, with the run that it started. */
-function LastFiring({ firing }: { firing: ScheduleRecord['firings'][number] }) {
+function LastFiring({ firing }: { firing: Firing }) {
   const { status, executionId, code } = firing
   if (executionId !== null) return <RunLink executionId={executionId} />
   return (

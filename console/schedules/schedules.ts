@@ -1,18 +1,29 @@
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { CATCH_UP_SECONDS } from '../../lib/core/schedule.ts'
 import { nextTimes } from '../../lib/cron-times.ts'
-import { formatSeconds } from '../components/format.ts'
+import { formatSeconds, formatTime } from '../components/format.ts'
+import type { Outcome } from '../components/small-charts.tsx'
+import { type Run, toOutcome } from '../runs/use-runs.ts'
 
 export const OVERLAP_TEXTS: Record<ScheduleRecord['overlap'], string> = {
   skip: 'Start none',
   allow: 'Start another one beside it',
 }
 
-export const FIRING_TEXTS: Record<ScheduleRecord['firings'][number]['status'], string> = {
+export type Firing = ScheduleRecord['firings'][number]
+
+export const FIRING_TEXTS: Record<Firing['status'], string> = {
   STARTED: 'Started',
   SKIPPED: 'Skipped: the run before was in progress',
   MISSED: 'Missed: the service did not run',
   FAILED: 'Failed to start',
+}
+
+/** What became of a time, as a dot. @param run that it started, if it is known */
+export function outcomeOf({ status, scheduledFor }: Firing, run: Run | undefined): Outcome {
+  if (run) return toOutcome(run)
+  const state = status === 'STARTED' ? 'open' : status === 'SKIPPED' ? 'none' : 'error'
+  return { state, text: `${formatTime(scheduledFor)}: ${FIRING_TEXTS[status]}` }
 }
 
 /** How late a missed time may start a run, as choices; others stay what they are. */
@@ -108,7 +119,7 @@ export function problemsByField(
 const capitalize = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
 /** The one that fires next comes first, paused ones last, each by agent and name. */
-export function sortSchedules(schedules: ScheduleRecord[]): ScheduleRecord[] {
+export function sortSchedules<Schedule extends ScheduleRecord>(schedules: Schedule[]): Schedule[] {
   const order = ({ nextRunAt, documentId, name }: ScheduleRecord) =>
     `${nextRunAt ?? '~'} ${documentId} ${name}`
   return schedules.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))

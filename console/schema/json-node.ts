@@ -1,4 +1,5 @@
 import { MAX_JSON_DEPTH } from '../../lib/core/json/json.ts'
+import { shorten } from '../components/format.ts'
 
 /**
  * A JSON text with the position of every part. Unlike `JSON.parse`, keeps numbers as they were typed, members with the
@@ -120,7 +121,10 @@ export function parseJsonTree(text: string): JsonNode {
       return { type: 'boolean', start, value: word === 'true', end: at }
     if (word === 'null') return { type: 'null', start, end: at }
     if (!isJsonNumber(word))
-      fail(/^[-+.\d]/.test(word) ? explainNumber(word) : `Expected a value, found ${shorten(word)}.`, start)
+      fail(
+        /^[-+.\d]/.test(word) ? explainNumber(word) : `Expected a value, found ${shorten(word, 30)}.`,
+        start,
+      )
     if (!Number.isFinite(Number(word))) fail('The number is beyond the range of a double.', start)
     return { type: 'number', start, source: word, end: at }
   }
@@ -155,10 +159,8 @@ export function isJsonNumber(text: string): boolean {
 
 function explainNumber(word: string): string {
   const example = /^-?0\d/.test(word) ? 'without leading zeros' : 'such as 12, -0.5 or 6e23'
-  return `${shorten(word)} is not a number of JSON: write it ${example}.`
+  return `${shorten(word, 30)} is not a number of JSON: write it ${example}.`
 }
-
-const shorten = (word: string) => (word.length > 30 ? `${word.slice(0, 30)}…` : word)
 
 /** From 1. Columns count UTF-16 code units. */
 export type TextPosition = { line: number; column: number }

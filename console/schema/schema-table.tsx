@@ -42,7 +42,7 @@ export function SchemaTable({ schema, caption }: { schema: JsonObject; caption: 
         Type: ({ type, isRequired }) => (
           <>
             <VisibleText text={type} />
-            {isRequired && <span class="schema-required"> required</span>}
+            {isRequired && <div class="field-mark">required</div>}
           </>
         ),
         Description: { text: (row) => <Description row={row} /> },
@@ -55,7 +55,7 @@ const Description = ({ row: { description, rules } }: { row: SchemaRow }) => (
   <>
     <VisibleText text={description} />
     {rules.length > 0 && (
-      <ul class="plain-list schema-rules">
+      <ul class="plain-list field-mark">
         {rules.map((rule) => (
           <li key={rule}>
             <VisibleText text={rule} />

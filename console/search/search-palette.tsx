@@ -57,7 +57,7 @@ export function SearchPalette({ pages, onChoose }: Props) {
   }
 
   return (
-    <div class="search-palette">
+    <div class="stack search-palette">
       <input
         ref={input}
         type="text"
@@ -79,7 +79,7 @@ export function SearchPalette({ pages, onChoose }: Props) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div ref={list} id={`${id}-list`} role="listbox" aria-label="Results" class="search-results">
+      <div ref={list} id={`${id}-list`} role="listbox" aria-label="Results" class="stack search-results">
         {items.map((item, position) => (
           <a
             key={keyOf(item)}

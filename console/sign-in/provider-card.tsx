@@ -83,7 +83,7 @@ export function ProviderCard({ settings, rejection }: Props) {
   }, [])
 
   return (
-    <section class="provider-card" aria-label={`Sign in with ${host}`}>
+    <section class="panel provider-card" aria-label={`Sign in with ${host}`}>
       {busy === null ? (
         <Button
           label={error instanceof NoAccess ? 'Use another account' : `Sign in with ${host}`}

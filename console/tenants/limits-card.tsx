@@ -117,21 +117,3 @@ function Limits({ limits, left }: LimitsState) {
     </>
   )
 }
-
-type LeftProps = {
-  limit: number | null
-  left: number | null | undefined
-  format: (value: number) => string
-  isLoading: boolean
-}
-
-/** What is left of a limit, in a table: `$1.20 of $5.00`. */
-export function LeftOf({ limit, left, format, isLoading }: LeftProps) {
-  if (limit === null) return '–'
-  const text = left == null ? (isLoading ? '…' : '?') : format(left)
-  return (
-    <span class={left === 0 ? 'field-error' : undefined}>
-      {text} of {format(limit)}
-    </span>
-  )
-}

@@ -3,39 +3,43 @@ import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usag
 import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { useList } from '../api/use-list.ts'
-import { useResource } from '../api/use-resource.ts'
 import { Views } from '../components/filter-bar.tsx'
 import { formatCost, formatCount } from '../components/format.ts'
 import { NeedsScope, Page } from '../components/page.tsx'
-import type { Period } from '../components/range.ts'
+import { LimitBar, Spark } from '../components/small-charts.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe, useScope } from '../state/session.ts'
 import {
-  formatStart,
+  describeSpan,
   PERIOD_VIEW,
+  type Period,
   parsePeriod,
-  startOfPeriod,
+  spanOf,
   toRuns,
+  toSpark,
   toUsageQuery,
 } from '../usage/periods.ts'
 import { addUp, addUpBy, type Group } from '../usage/totals.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
 import { INCOMPLETE_NOTE, loadUsage } from '../usage/use-usage.ts'
-import { findLimits, listLimits } from './limits.ts'
-import { LeftOf, LimitsCard } from './limits-card.tsx'
+import { listLimits, loadSpent, spentByTenant } from './limits.ts'
+import { LimitsCard } from './limits-card.tsx'
 
 /** `key`: the tenant's ID; null for runs without a tenant. */
-export type TenantRow = Group<string | null> & { limits: UsageLimits | null }
+export type TenantRow = Group<string | null> & { limits: UsageLimits | null; rows: UsageRow[] }
 
 /** Every tenant that has usage or limits: the highest cost first. */
 export function toTenantRows(usage: UsageRow[], limits: LimitsRecord[]): TenantRow[] {
   const limitsOf = new Map(limits.map((each) => [each.tenantId ?? '', each]))
+  const rowsOf = Map.groupBy(usage, ({ tenantId }) => tenantId ?? null)
   const used = addUpBy(usage, ({ tenantId }) => tenantId ?? null)
-  const known = new Set(used.map(({ key }) => key))
-  const unused = [...limitsOf.keys()].filter((key) => !known.has(key)).map((key) => ({ key, ...addUp([]) }))
-  return [...used, ...unused].map((group) => ({ ...group, limits: limitsOf.get(group.key ?? '') ?? null }))
+  const unused = [...limitsOf.keys()].filter((key) => !rowsOf.has(key)).map((key) => ({ key, ...addUp([]) }))
+  return [...used, ...unused].map((group) => ({
+    ...{ ...group, limits: limitsOf.get(group.key ?? '') ?? null },
+    rows: rowsOf.get(group.key) ?? [],
+  }))
 }
 
 /** Those whose ID contains a text, in any case. Runs without a tenant have none. */
@@ -44,31 +48,35 @@ export function searchTenants<Row extends Pick<TenantRow, 'key'>>(rows: Row[], s
   return text === '' ? rows : rows.filter(({ key }) => key?.toLowerCase().includes(text))
 }
 
-/** `limits`: undefined if the token may not read them. */
-type Row = Omit<TenantRow, 'limits'> & { limits?: TenantRow['limits']; period: Period }
+type Row = TenantRow & { period: Period; now: number; spent: { day: number; month: number } | undefined }
 
 /** Usage and limits. The token may see no limits. @throws ApiError */
 async function loadTenants(period: Period, signal: AbortSignal) {
   const now = Date.now()
-  const [usage, limits] = await Promise.all([
+  const loading = listLimits(signal)
+  const [usage, limits, spent] = await Promise.all([
     loadUsage(toUsageQuery(period, now, { groupBy: 'tenant' }), signal),
-    listLimits(signal),
+    loading,
+    loading.then((limits) => loadSpent(limits ?? [], signal)),
   ])
-  const note = `Limits, or runs that ended since ${formatStart(period, now)}`
+  const note = `Limits, or runs that ended ${describeSpan(period, now)}`
+  const spentOf = spentByTenant(spent, now)
   const items = toTenantRows(usage.items, limits ?? []).map(
-    ({ limits: own, ...row }): Row => ({ ...row, period, ...(limits && { limits: own }) }),
+    (row): Row => ({ ...row, period, now, spent: spentOf.get(row.key ?? '') }),
   )
   return { items, next: null, note: usage.isComplete ? note : `${note}. ${INCOMPLETE_NOTE}` }
 }
 
-const runsOf = ({ key: tenantId, period }: Row, status?: 'ERROR') =>
-  toRuns({ tenantId, status, from: startOfPeriod(period, Date.now()) })
+const runsOf = ({ key: tenantId, period, now }: Row, status?: 'ERROR') =>
+  toRuns({ tenantId, status, ...spanOf(period, now) })
 
-/** What can still be used of the limits of a tenant. */
-const useLeft = ({ key, limits }: Row) =>
-  useResource('left', async (signal) => (key !== null && limits ? await findLimits(key, signal) : null))
-
-type Left = ReturnType<typeof useLeft>
+/** A column of a limit of costs. */
+const spentColumn = (period: 'day' | 'month') => ({
+  text({ limits, spent }: Row) {
+    const limit = limits?.maxCostUsd[period] ?? null
+    return limit !== null && <LimitBar used={spent?.[period] ?? 0} limit={limit} format={formatCost} />
+  },
+})
 
 const Tenants = listPage({
   title: 'Tenants',
@@ -87,9 +95,7 @@ const Tenants = listPage({
   find: (rows, { search }) => searchTenants(rows, search),
   noun: 'tenant',
   caption: 'Tenants, highest cost first',
-  // Each row with limits takes a request.
-  shown: 25,
-  useRow: useLeft,
+  shown: 100,
   columns: (rows) => ({
     Tenant: ({ key: tenantId, period }) =>
       tenantId === null ? (
@@ -97,6 +103,7 @@ const Tenants = listPage({
       ) : (
         <TextLink href={toHref(toPath('tenants', tenantId), { period })} text={tenantId} />
       ),
+    'Over time': ({ period, now, rows }) => <Spark values={toSpark(period, now, rows)} />,
     Runs: {
       numeric: (row) =>
         row.key === null ? formatCount(row.runs) : <a href={runsOf(row)}>{formatCount(row.runs)}</a>,
@@ -110,51 +117,21 @@ const Tenants = listPage({
         ),
     },
     Cost: { numeric: ({ costUsd }) => formatCost(costUsd) },
-    ...(rows.some(({ limits }) => limits !== undefined) && LIMIT_COLUMNS),
+    ...(rows.some(({ limits }) => limits) && LIMIT_COLUMNS),
   }),
   empty: () =>
     'No run of a tenant ended in this time, and no tenant has limits. A run has a tenant if its request names one.',
   noMatch: ({ search }) => <NoTenant search={search.trim()} />,
 })
 
-type State = NonNullable<Left['data']>
-
-const leftColumn = (
-  limitOf: (limits: State['limits']) => number | null,
-  leftOf: (left: State['left']) => number | null,
-  format: (value: number) => string,
-) => ({
-  numeric({ limits: listed }: Row, { data, isLoading }: Left) {
-    const limits = data?.limits ?? listed
-    return (
-      <LeftOf
-        {...{ limit: limits ? limitOf(limits) : null, left: data && leftOf(data.left), format, isLoading }}
-      />
-    )
-  },
-})
-
 const LIMIT_COLUMNS = {
-  'Left today': leftColumn(
-    ({ maxCostUsd }) => maxCostUsd.day,
-    ({ costUsd }) => costUsd.day,
-    formatCost,
-  ),
-  'Left this month': leftColumn(
-    ({ maxCostUsd }) => maxCostUsd.month,
-    ({ costUsd }) => costUsd.month,
-    formatCost,
-  ),
-  'Open runs left': leftColumn(
-    ({ maxOpenExecutions }) => maxOpenExecutions,
-    ({ openExecutions }) => openExecutions,
-    formatCount,
-  ),
+  'Spent today': spentColumn('day'),
+  'Spent this month': spentColumn('month'),
+  'Open runs at most': {
+    numeric: ({ limits }: Row) => limits?.maxOpenExecutions != null && formatCount(limits.maxOpenExecutions),
+  },
   'Runs per minute': {
-    numeric({ limits }: Row, { data }: Left) {
-      const { maxRunsPerMinute = null } = data?.limits ?? limits ?? {}
-      return maxRunsPerMinute !== null && formatCount(maxRunsPerMinute)
-    },
+    numeric: ({ limits }: Row) => limits?.maxRunsPerMinute != null && formatCount(limits.maxRunsPerMinute),
   },
 }
 
@@ -196,7 +173,7 @@ export function TenantPage({ tenantId, query }: { tenantId: string; query: URLSe
         <LimitsCard tenantId={tenantId}>
           <NeedsScope scope="read">
             <section class="stack" aria-label="Usage">
-              <UsageFigures key={period} period={period} tenantId={tenantId} />
+              <UsageFigures key={period} period={period} of={{ tenantId }} />
             </section>
           </NeedsScope>
         </LimitsCard>

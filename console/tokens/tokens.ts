@@ -2,7 +2,7 @@ import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { CreatedTokenRecord, TokenRecord } from '../../lib/contract/records/token.ts'
 import { DAY_MS } from '../../lib/core/limits.ts'
 import { requestJson } from '../api/request.ts'
-import { createSecretStore } from '../state/secret-store.ts'
+import { createSecretStore } from '../components/shown-once.tsx'
 import type { Store } from '../state/store.ts'
 
 /** What `POST /v1/tokens` takes. What is absent is as for the token that is signed in. */

@@ -349,7 +349,7 @@ function WaitDetail({ item, onLoadStep }: Props) {
 
 /** Why a run failed, with everything that is known about it. Somebody's decision to cancel it is no error. */
 export function RunError({ error, level = 2 }: { error: NonNullable<TracedRun['error']>; level?: 2 | 3 }) {
-  const { code, message, ...details } = error
+  const { code, message, stack, ...details } = error
   const Heading = level === 2 ? 'h2' : 'h3'
   const isCancel = code === 'Cancelled'
   return (
@@ -366,6 +366,14 @@ export function RunError({ error, level = 2 }: { error: NonNullable<TracedRun['e
       <pre class="long-text">
         <TextPortions text={message} />
       </pre>
+      {typeof stack === 'string' && stack !== '' && (
+        <>
+          <p class="muted">Stack trace</p>
+          <pre class="long-text">
+            <TextPortions text={stack} />
+          </pre>
+        </>
+      )}
       {Object.keys(details).length > 0 && (
         <JsonView value={details} label="the details of the error" maxRows={12} />
       )}

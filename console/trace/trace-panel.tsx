@@ -4,9 +4,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
-import { formatCount } from '../components/format.ts'
+import { formatCount, shorten } from '../components/format.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { searchTrace } from './search.ts'
+import { hasWaits, rowsOf, type View, WHOLE_RUN } from './timeline.ts'
 import { firstFailure, RUN_ID, type TracedRun, type TraceItem, toTrace, visibleItems } from './trace.ts'
 import { ItemDetail } from './trace-detail.tsx'
 import { TraceTree } from './trace-tree.tsx'
@@ -44,7 +45,10 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
   const detail = useRef<HTMLElement>(null)
   const isLive = run.status === 'IN_PROGRESS'
   const selected = items.find(({ id }) => id === selectedId)
-  const rows = useMemo(() => visibleItems(items, (id) => openIds.has(id)), [items, openIds])
+  const [view, setView] = useState(WHOLE_RUN)
+  const change = (changed: Partial<View>) => setView({ ...view, ...changed })
+  const tree = useMemo(() => visibleItems(items, (id) => openIds.has(id)), [items, openIds])
+  const rows = useMemo(() => rowsOf(tree, items, view), [tree, view])
   const parents = items.filter(({ id, children: count }) => id !== RUN_ID && count > 0)
   const areAllOpen = parents.length > 0 && parents.every(({ id }) => openIds.has(id))
   const failure = firstFailure(items)
@@ -82,7 +86,7 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
 
   const at = found.findIndex(({ id }) => id === selectedId)
   return (
-    <div class="trace">
+    <div class={`trace ${view.isWide ? 'trace-wide' : ''}`}>
       <div class="form trace-left">
         <div class="actions">
           <search class="trace-search">
@@ -121,7 +125,7 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
           {failure && (
             <Button label="First error" class="small danger" onClick={() => select(failure.id, true)} />
           )}
-          {parents.length > 0 && (
+          {parents.length > 0 && !view.isSlowestFirst && (
             <Button
               label={areAllOpen ? 'Close all' : 'Open all'}
               class="small"
@@ -131,9 +135,36 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
           {isLive && !isFollowing && (
             <Button label="Follow" class="small" onClick={() => setIsFollowing(true)} />
           )}
+          <Toggle
+            label="Timeline"
+            isOn={view.isWide}
+            onChange={(isWide) => setView({ ...WHOLE_RUN, isWide })}
+          />
+          {view.isWide && (
+            <>
+              {hasWaits(trace) && (
+                <Toggle
+                  label="Hide waiting"
+                  isOn={view.hidesWaits}
+                  onChange={(hidesWaits) => change({ hidesWaits })}
+                />
+              )}
+              <Toggle
+                label="Slowest first"
+                isOn={view.isSlowestFirst}
+                onChange={(isSlowestFirst) => change({ isSlowestFirst })}
+              />
+              {view.zoomedId !== RUN_ID && (
+                <Button label="Whole run" class="small" onClick={() => change({ zoomedId: RUN_ID })} />
+              )}
+              {selected && selected.id !== view.zoomedId && selected.end !== selected.start && (
+                <Button label="Zoom to it" class="small" onClick={() => change({ zoomedId: selected.id })} />
+              )}
+            </>
+          )}
         </div>
         <TraceTree
-          {...{ trace, rows, isLive, isFollowing, selectedId, foundIds, openIds }}
+          {...{ trace, rows, view, isLive, isFollowing, selectedId, foundIds, openIds }}
           onFollow={setIsFollowing}
           onToggle={toggleAndShow}
           onSelect={select}
@@ -176,13 +207,19 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
   )
 }
 
+type ToggleProps = { label: string; isOn: boolean; onChange: (isOn: boolean) => void }
+
+const Toggle = ({ label, isOn, onChange }: ToggleProps) => (
+  <Button label={label} class="small" aria-pressed={isOn} onClick={() => onChange(!isOn)} />
+)
+
 const MATCHES = [
   ['Previous match', -1, '↑'],
   ['Next match', 1, '↓'],
 ] as const
 
 const detailName = ({ id, label }: TraceItem) =>
-  id === RUN_ID ? 'The run' : `Detail of ${label.slice(0, 100)}`
+  id === RUN_ID ? 'The run' : `Detail of ${shorten(label, 100)}`
 
 /** Whether the detail is beside the tree, not below it as on a phone. */
 function isBeside(detail: HTMLElement | null): boolean {

@@ -1,17 +1,19 @@
 import type { TargetedKeyboardEvent } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { formatCountOf, formatDuration } from '../components/format.ts'
 import { memo } from '../components/memo.ts'
 import { useNow } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { visibleRange } from '../runs/use-visible-range.ts'
 import { findTyped } from './search.ts'
+import { toAxis, type View } from './timeline.ts'
 import { RUN_ID, scaleMarks, type Trace, type TraceItem } from './trace.ts'
 
 type Props = {
   trace: Trace
   /** The items that are shown. */
   rows: TraceItem[]
+  view: View
   /** Whether there may be more items later: the end is followed until the user scrolls or chooses an item. */
   isLive: boolean
   isFollowing: boolean
@@ -41,12 +43,13 @@ export function TraceTree(props: Props) {
 const LiveTree = (props: Props) => <Tree {...props} end={Math.max(props.trace.end, useNow())} />
 
 function Tree(props: Props & { end: number }) {
-  const { trace, rows, isLive, isFollowing, selectedId, openIds, foundIds, end } = props
+  const { trace, rows, view, isLive, isFollowing, selectedId, openIds, foundIds, end } = props
+  const axis = useMemo(() => toAxis(trace, view, end), [trace, view, end])
   const box = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ scrollTop: 0, height: 600 })
+  const [scroll, setScroll] = useState({ scrollTop: 0, height: 600 })
   const typed = useRef({ text: '', at: 0 })
   const { start: first, end: last } = visibleRange({
-    ...{ top: -view.scrollTop, windowHeight: view.height },
+    ...{ top: -scroll.scrollTop, windowHeight: scroll.height },
     ...{ rowHeight: ROW_HEIGHT, count: rows.length },
   })
   const selected = Math.max(
@@ -56,7 +59,7 @@ function Tree(props: Props & { end: number }) {
 
   const readView = () => {
     const { scrollTop = 0, clientHeight = 600 } = box.current ?? {}
-    setView((old) =>
+    setScroll((old) =>
       old.scrollTop === scrollTop && old.height === clientHeight ? old : { scrollTop, height: clientHeight },
     )
   }
@@ -100,7 +103,7 @@ function Tree(props: Props & { end: number }) {
     const item = rows[selected]
     if (!item || event.altKey || event.ctrlKey || event.metaKey) return
     if (type(event)) return event.preventDefault()
-    const page = Math.max(Math.floor(view.height / ROW_HEIGHT) - 1, 1)
+    const page = Math.max(Math.floor(scroll.height / ROW_HEIGHT) - 1, 1)
     const isOpen = openIds.has(item.id)
     const actions: Record<string, () => void> = {
       ArrowDown: () => move(selected + 1),
@@ -126,10 +129,10 @@ function Tree(props: Props & { end: number }) {
     action()
   }
 
-  const length = end - trace.start
+  const percent = (time: number) => (100 * (axis.at(time) - axis.start)) / axis.length
   return (
     <div class="trace-tree">
-      <Scale length={length} />
+      <Scale length={axis.length} />
       <div
         ref={box}
         class="trace-rows"
@@ -151,8 +154,8 @@ function Tree(props: Props & { end: number }) {
             <Row
               key={item.id}
               item={item}
-              left={(100 * Math.max(item.start - trace.start, 0)) / length}
-              width={(100 * Math.max((item.end ?? end) - item.start, 0)) / length}
+              left={percent(item.start)}
+              width={Math.max(percent(item.end ?? end) - percent(item.start), 0)}
               isOpen={openIds.has(item.id)}
               isSelected={item.id === rows[selected]?.id}
               isFound={foundIds.has(item.id)}

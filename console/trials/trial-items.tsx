@@ -1,15 +1,21 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
-import { toText } from '../../lib/contract/trial-outcome.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
 import { useList } from '../api/use-list.ts'
 import { Button } from '../components/button.tsx'
-import { formatCost, formatCount, formatCountOf, formatDuration, shortId } from '../components/format.ts'
-import { ItemTable } from '../components/item-table.tsx'
+import {
+  formatCost,
+  formatCount,
+  formatCountOf,
+  formatDuration,
+  formatScore,
+  shortId,
+} from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { RunLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
+import { Change, FieldName } from './field-summary.tsx'
 import { VerdictBadge } from './verdict-bar.tsx'
 import { endedOf, VERDICT_LABELS } from './verdicts.ts'
 
@@ -61,12 +67,14 @@ const EndedItem = ({ item }: ItemProps) => <Item item={item} hasEnded />
 function Item({ item, hasEnded = false }: ItemProps) {
   const { originalExecutionId, executionId, verdict, error, costUsd, replayedCostUsd, runTimeMs, steps } =
     item
+  const toScore = (score: number | null) => (score === null ? 'none' : formatScore(score))
   const measures = [
     ...(costUsd === null && replayedCostUsd === null
       ? []
       : [`${formatCost(costUsd ?? 0)}${replayedCostUsd === null ? '' : ' beside recorded responses'}`]),
     ...(runTimeMs === null ? [] : [formatDuration(runTimeMs)]),
     ...(steps === null ? [] : [formatCountOf(steps, 'step')]),
+    ...(item.scores ?? []).map((each) => `${each.agent} ${toScore(each.original)} → ${toScore(each.trial)}`),
   ]
   return (
     <li class="card">
@@ -89,7 +97,7 @@ function Item({ item, hasEnded = false }: ItemProps) {
             <a href={toHref('/compare', { a: originalExecutionId, b: executionId })}>Compare</a>
           </>
         )}
-        <span class="muted">{measures.join(' · ')}</span>
+        <VisibleText text={measures.join(' · ')} class="muted" />
       </div>
       {error && verdict !== 'SAME' && (
         <p class="long-text">
@@ -104,22 +112,19 @@ function Item({ item, hasEnded = false }: ItemProps) {
 const SHOWN = 3
 
 function Differences({ item }: { item: TrialItemRecord }) {
-  const { originalExecutionId, differences, moreDifferences } = item
+  const { differences, moreDifferences } = item
   const [isOpen, setIsOpen] = useState(false)
   if (differences.length === 0) return null
   const shown = isOpen ? differences : differences.slice(0, SHOWN)
   return (
     <>
-      <ItemTable
-        caption={`Differences of ${shortId(originalExecutionId)}`}
-        items={shown}
-        keyOf={({ path }) => path}
-        columns={{
-          Where: ({ path }) => (path === '' ? 'Everything' : <VisibleText text={path} class="mono" />),
-          Original: { text: (each) => <Side each={each} side="original" /> },
-          New: { text: (each) => <Side each={each} side="trial" /> },
-        }}
-      />
+      <ul class="plain-list" aria-label={`Differences of ${shortId(item.originalExecutionId)}`}>
+        {shown.map((each) => (
+          <li key={each.path}>
+            <FieldName path={each.path} /> <Change {...each} />
+          </li>
+        ))}
+      </ul>
       {shown.length < differences.length && (
         <p>
           <Button
@@ -135,8 +140,3 @@ function Differences({ item }: { item: TrialItemRecord }) {
     </>
   )
 }
-
-type SideProps = { each: { original?: unknown; trial?: unknown }; side: 'original' | 'trial' }
-
-const Side = ({ each, side }: SideProps) =>
-  side in each ? <VisibleText text={toText(each, side)} class="mono" /> : <span class="muted">absent</span>

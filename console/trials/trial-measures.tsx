@@ -10,9 +10,9 @@ type Sums = NonNullable<TrialRecord['sums']>
 export function TrialMeasures({ sums }: { sums: Sums }) {
   const { compared, runs, costUsd, runTimeMs, steps, schemaViolations } = sums
   const rows = [
-    { name: 'Cost of a run', ...costUsd, format: formatCost },
-    { name: 'Run time', ...runTimeMs, format: formatDuration },
-    { name: 'Steps', ...steps, format: formatCount },
+    { name: 'Cost of a run', ...costUsd, format: formatCost, isTime: false },
+    { name: 'Run time', ...runTimeMs, format: formatDuration, isTime: true },
+    { name: 'Steps', ...steps, format: formatCount, isTime: false },
   ]
   return (
     <Card title="Against the originals" class="stack">
@@ -29,14 +29,15 @@ export function TrialMeasures({ sums }: { sums: Sums }) {
             'Original p95': { numeric: ({ original, format }) => format(original.p95) },
             'Trial median': { numeric: ({ trial, format }) => format(trial.median) },
             'Trial p95': { numeric: ({ trial, format }) => format(trial.p95) },
-            Median: ({ original, trial }) => formatChange(original.median, trial.median),
+            Median: ({ original, trial, isTime }) => !isTime && formatChange(original.median, trial.median),
           }}
         />
       )}
       <p class="muted">
         {formatCountOf(compared, 'run')} of {formatCount(runs)} compared, without those that failed or
         diverged. Together, they cost {formatCost(costUsd.trialTotal)}, their originals{' '}
-        {formatCost(costUsd.originalTotal)}: what recorded responses had cost counts.
+        {formatCost(costUsd.originalTotal)}: what recorded responses had cost counts. Run times are not
+        compared: a trial starts many runs at once, and recorded results take no time.
       </p>
       <p class={schemaViolations > 0 ? 'field-error' : 'muted'}>
         {schemaViolations === 0

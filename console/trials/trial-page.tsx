@@ -14,9 +14,11 @@ import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { type Release, readRelease } from '../versions/release.tsx'
+import { FieldSummary } from './field-summary.tsx'
 import { ReportDialog } from './report-dialog.tsx'
 import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
+import { TrialScores } from './trial-scores.tsx'
 import { TrialBadge, VerdictBar, VerdictCounts } from './verdict-bar.tsx'
 import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
 
@@ -56,6 +58,8 @@ export function TrialPage({ trialId, query }: Props) {
             <Settings trial={shown} agent={release.data?.agent ?? null} />
           </div>
           {shown.sums && <TrialMeasures sums={shown.sums} />}
+          {shown.sums?.scores && <TrialScores trialId={shown.id} scores={shown.sums.scores} />}
+          {shown.status === 'ENDED' && <FieldSummary trial={shown} />}
           <TrialItems trial={shown} verdict={parseVerdict(query.get('verdict'))} />
         </>
       )}

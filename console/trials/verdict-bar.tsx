@@ -1,6 +1,7 @@
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { VERDICTS, type Verdict } from '../../lib/core/trial.ts'
 import { formatCount } from '../components/format.ts'
+import { PartsBar } from '../components/small-charts.tsx'
 import { Badge } from '../components/values.tsx'
 import { countVerdicts, stateOf, VERDICT_LABELS, VERDICT_MEANINGS } from './verdicts.ts'
 
@@ -21,17 +22,12 @@ const Mark = ({ verdict }: { verdict: Verdict }) => (
 )
 
 /** How the verdicts are distributed. The list beside it has the numbers. */
-export function VerdictBar({ verdicts, open }: Props) {
-  const parts = VERDICTS.filter((verdict) => verdicts[verdict] > 0)
-  return (
-    <div class="verdict-bar" aria-hidden="true">
-      {parts.map((verdict) => (
-        <span key={verdict} style={{ flexGrow: verdicts[verdict], background: COLORS[verdict] }} />
-      ))}
-      {(open > 0 || parts.length === 0) && <span style={{ flexGrow: Math.max(open, 1) }} />}
-    </div>
-  )
-}
+export const VerdictBar = ({ verdicts, open }: Props) => (
+  <PartsBar
+    parts={VERDICTS.map((verdict) => ({ size: verdicts[verdict], color: COLORS[verdict] }))}
+    total={open + VERDICTS.reduce((sum, verdict) => sum + verdicts[verdict], 0)}
+  />
+)
 
 type CountsProps = {
   verdicts: Record<Verdict, number>

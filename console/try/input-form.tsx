@@ -116,7 +116,7 @@ export function InputForm(props: InputProps) {
         {check.error !== null && <p class="muted">The input is not checked here: {check.error}</p>}
       </Card>
       {props.children}
-      <div class="try-bar">
+      <div class="panel try-bar">
         <div class="actions">
           <button type="submit" class="primary" disabled={isRunning || !mayRun}>
             {isRunning ? 'Running…' : canIgnore ? `${label} anyway` : label}

@@ -100,7 +100,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
       </p>
       <ul ref={list} class="plain-list">
         {inputs.map((input) => (
-          <li key={input.name} data-name={input.name}>
+          <li key={input.name} class="toolbar" data-name={input.name}>
             {opened?.for === 'rename' && opened.name === input.name ? (
               <RenameField
                 name={input.name}

@@ -137,7 +137,7 @@ function TryAgent({ agent, versions, from, fromId, given, me }: AgentProps) {
   }
 
   return (
-    <div class="try">
+    <div class="stack try">
       <div class="stack" ref={form}>
         {fromId !== null &&
           (from ? (

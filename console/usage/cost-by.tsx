@@ -4,52 +4,51 @@ import { useAgents } from '../api/agents.ts'
 import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
-import type { Period } from '../components/range.ts'
 import { TextLink } from '../components/visible-text.tsx'
-import { toHref } from '../state/location.ts'
-import { startOfPeriod, toRuns } from './periods.ts'
+import { type Query, toHref } from '../state/location.ts'
+import { type Period, type Span, spanOf, toRuns, type UsageOf } from './periods.ts'
 import { addUpBy, type Totals } from './totals.ts'
 import { INCOMPLETE_NOTE, useUsage } from './use-usage.ts'
 
-type Props = { period: Period; tenantId?: string | undefined }
+type Props = { period: Period; of: UsageOf }
 
 /** Which agents the money is spent on. Each is a link to its runs. */
-export function CostByAgent({ period, tenantId }: Props) {
+export function CostByAgent(props: Props) {
   const agents = useAgents()
-  const nameOf = (id: string | null) => {
+  const nameOf = (id: string | null, runs: Query & Span) => {
     const agent = agents?.get(id ?? '')
-    const query = { agent: agent?.slug ?? id, tenantId, from: startOfPeriod(period, Date.now()) }
-    return <TextLink href={toRuns(query)} text={agent?.title ?? shortId(id ?? '')} />
+    const href = toRuns({ ...runs, agent: agent?.slug ?? id })
+    return <TextLink href={href} text={agent?.title ?? shortId(id ?? '')} />
   }
-  return <CostBy groupBy="agent" title="Cost by agent" {...{ period, tenantId, nameOf }} />
+  return <CostBy groupBy="agent" title="Cost by agent" {...props} nameOf={nameOf} />
 }
 
 /** Which tenants the money is spent for. Each is a link to its runs. */
-export function CostByTenant({ period }: Props) {
-  const nameOf = (tenantId: string | null) =>
-    tenantId === null ? (
-      'No tenant'
-    ) : (
-      <TextLink href={toRuns({ tenantId, from: startOfPeriod(period, Date.now()) })} text={tenantId} />
-    )
-  return (
-    <CostBy groupBy="tenant" title="Cost by tenant" {...{ period, nameOf }}>
-      <p>
-        <a href={toHref('/tenants', { period })}>Tenants and their limits</a>
-      </p>
-    </CostBy>
-  )
-}
+export const CostByTenant = (props: Props) => (
+  <CostBy
+    groupBy="tenant"
+    title="Cost by tenant"
+    {...props}
+    nameOf={(tenantId, runs) =>
+      tenantId === null ? 'No tenant' : <TextLink href={toRuns({ ...runs, tenantId })} text={tenantId} />
+    }
+  >
+    <p>
+      <a href={toHref('/tenants', { period: props.period })}>Tenants and their limits</a>
+    </p>
+  </CostBy>
+)
 
 type CostProps = Props & {
   groupBy: 'agent' | 'tenant'
   title: string
-  nameOf: (key: string | null) => ComponentChildren
+  nameOf: (key: string | null, runs: Query & Span) => ComponentChildren
   children?: ComponentChildren
 }
 
-function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProps) {
-  const usage = useUsage(period, { groupBy, tenantId })
+function CostBy({ groupBy, title, period, of, nameOf, children }: CostProps) {
+  const usage = useUsage(period, { groupBy, ...of })
+  const runs = { ...of, ...spanOf(period, Date.now()) }
   const keyOf = (row: UsageRowRecord) => (groupBy === 'agent' ? row.agentId : row.tenantId) ?? null
   const groups = addUpBy(usage.data?.items ?? [], keyOf)
   return (
@@ -65,7 +64,7 @@ function CostBy({ groupBy, title, period, tenantId, nameOf, children }: CostProp
       <Ranking
         items={groups.map((group) => ({
           key: JSON.stringify(group.key),
-          name: nameOf(group.key),
+          name: nameOf(group.key, runs),
           detail: describe(group),
           value: group.costUsd,
           text: formatCost(group.costUsd),

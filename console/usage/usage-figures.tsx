@@ -1,5 +1,8 @@
 import './usage.css'
 import { useEffect } from 'preact/hooks'
+import type { VersionRecord } from '../../lib/contract/records/agent.ts'
+import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
+import { nameOfVersion } from '../api/agents.ts'
 import { BarChart, type Series } from '../components/bar-chart.tsx'
 import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
@@ -11,25 +14,28 @@ import {
   formatDuration,
   formatPercent,
 } from '../components/format.ts'
-import type { Period } from '../components/range.ts'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'
-import { formatPart, formatStart, partsOf, startOfPeriod, toRuns } from './periods.ts'
+import { describeSpan, formatPart, type Period, partsOf, spanOf, toRuns, type UsageOf } from './periods.ts'
 import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
 import { type Usage, useUsage } from './use-usage.ts'
 
 type Props = {
   period: Period
-  /** Of all tenants without. */
-  tenantId?: string
+  of?: UsageOf
   /** Called with the totals whenever they are loaded. */
   onLoad?: (totals: Totals) => void
+  /** Of an agent: its versions, whose costs are apart; and in place of the average, how long its newest runs took. */
+  agent?: { versions: VersionRecord[]; duration: Figure }
 }
 
-/** What ran in a period that ends now, what it cost, and for whom. Everything leads to its runs. */
-export function UsageFigures({ period, tenantId, onLoad }: Props) {
-  const resource = useUsage(period, { tenantId })
+/** A name, its value, and what else is to be said. */
+export type Figure = [name: string, value: string, detail: string]
+
+/** What ran in a period, what it cost, and for whom. Everything leads to its runs. */
+export function UsageFigures({ period, of = {}, onLoad, agent }: Props) {
+  const resource = useUsage(period, { ...of, ...(agent && { groupBy: 'version' }) })
   const { data, isLive } = resource
   const boundTenant = useMe()?.tenantId ?? null
   useEffect(() => {
@@ -38,46 +44,48 @@ export function UsageFigures({ period, tenantId, onLoad }: Props) {
   return (
     <>
       <Loaded of={resource} label="Loading usage…">
-        {(usage) => <Figures {...{ usage, period, tenantId, isLive }} />}
+        {(usage) => <Figures {...{ usage, period, of, isLive, agent }} />}
       </Loaded>
       {/* They load at the same time. */}
       <div class="grid" hidden={!data}>
-        <CostByAgent period={period} tenantId={tenantId} />
-        {tenantId === undefined && boundTenant === null && <CostByTenant period={period} />}
+        {of.agent === undefined && <CostByAgent {...{ period, of }} />}
+        {of.tenantId === undefined && boundTenant === null && <CostByTenant {...{ period, of }} />}
       </div>
     </>
   )
 }
 
-function Figures({ usage, period, tenantId, isLive }: PartProps & { isLive: boolean }) {
-  const totals = addUp(usage.items)
+type PartProps = { usage: Usage; period: Period; of: UsageOf; agent: Props['agent'] }
+
+function Figures({ isLive, ...part }: PartProps & { isLive: boolean }) {
+  const { usage, period, agent } = part
   return (
     <>
       <p class="muted note">
         {isLive
-          ? `Runs that ended since ${formatStart(period, usage.now)}. Those of the last minutes may be missing.`
+          ? `Runs that ended ${describeSpan(period, usage.now)}. Those of the last minutes may be missing.`
           : 'Updates are interrupted: the service does not respond. Trying again…'}
       </p>
-      <TotalsCards totals={totals} />
+      <TotalsCards totals={addUp(usage.items)} duration={agent?.duration} />
       <div class="charts">
-        <Charts usage={usage} period={period} tenantId={tenantId} />
-        <ErrorCodes usage={usage} period={period} tenantId={tenantId} />
+        <Charts {...part} />
+        <ErrorCodes {...part} />
       </div>
     </>
   )
 }
 
-function TotalsCards({ totals }: { totals: Totals }) {
+function TotalsCards({ totals, duration }: { totals: Totals; duration: Figure | undefined }) {
   const { runs, failed, cacheHits, inputTokens, outputTokens, costUsd, unpricedRuns } = totals
   const average = averageRunTime(totals)
-  const figures: [name: string, value: string, detail: string][] = [
+  const figures: Figure[] = [
     [
       'Runs',
       formatCount(runs),
       cacheHits > 0 ? `${formatCount(cacheHits)} from the cache` : 'none from the cache',
     ],
     ['Success', runs === 0 ? '–' : formatPercent(1 - failed / runs), `${formatCount(failed)} failed`],
-    ['Average run time', average === null ? '–' : formatDuration(average), 'without waiting'],
+    duration ?? ['Average run time', average === null ? '–' : formatDuration(average), 'without waiting'],
     ['Tokens', formatCompact(inputTokens + outputTokens), `${formatCompact(outputTokens)} of them output`],
     [
       'Cost',
@@ -104,7 +112,7 @@ type ChartOf = {
   title: string
   label: string
   series: Series[]
-  valuesOf: (totals: Totals) => number[]
+  valuesOf: (totals: Totals, rows: UsageRowRecord[]) => number[]
   format: (value: number) => string
   /** Of the runs that a bar leads to. */
   status?: 'ERROR'
@@ -145,33 +153,68 @@ const CHARTS: ChartOf[] = [
   },
 ]
 
-type PartProps = { usage: Usage; period: Period; tenantId: string | undefined }
+/** The newest versions that cost something have colors of their own. */
+function costByVersion(rows: UsageRowRecord[], versions: VersionRecord[]): ChartOf {
+  const costOf = (of: UsageRowRecord[], ids: (string | undefined)[]) =>
+    addUp(of.filter(({ versionId }) => ids.includes(versionId))).costUsd
+  const costly = [...new Set(rows.filter(({ costUsd }) => costUsd > 0).map(({ versionId }) => versionId))]
+  const shown = versions.filter(({ id }) => costly.includes(id)).slice(0, VERSION_COLORS.length)
+  const others = costly.filter((each) => shown.every(({ id }) => id !== each))
+  return {
+    title: 'Cost by version over time',
+    label: 'Cost of model responses by version, by the time at which the runs ended',
+    series: [
+      ...shown.map(
+        (version, index): Series => ({
+          name: nameOfVersion(version),
+          color: VERSION_COLORS[index] ?? 4,
+        }),
+      ),
+      ...(others.length > 0 ? [{ name: 'Others', color: 4 } as const] : []),
+    ],
+    valuesOf: (_, of) => [...shown.map(({ id }) => costOf(of, [id])), costOf(of, others)],
+    format: formatCost,
+  }
+}
 
-function Charts({ usage: { items, now }, period, tenantId }: PartProps) {
+const VERSION_COLORS = [1, 2, 3] as const
+
+/** What became current in a part of time. */
+const promotedIn = (versions: VersionRecord[], { from, to }: { from: number; to: number }) =>
+  versions
+    .filter(({ promotedAt }) => promotedAt !== null && isWithin(Date.parse(promotedAt), from, to))
+    .map((version) => `${nameOfVersion(version)} promoted`)
+    .join(', ') || undefined
+
+const isWithin = (time: number, from: number, to: number) => time >= from && time < to
+
+function Charts({ usage: { items, now }, period, of, agent }: PartProps) {
   const parts = partsOf(period, now, items).map((part) => ({
     ...part,
     label: formatPart(period, part.from, now),
     totals: addUp(part.rows),
   }))
   const middle = parts[Math.floor(parts.length / 2)]
-  return CHARTS.map(({ title, label, series, valuesOf, format, status }) => (
+  const last = spanOf(period, now).to === null ? 'now' : parts.at(-1)?.label
+  const charts = agent ? CHARTS.with(2, costByVersion(items, agent.versions)) : CHARTS
+  return charts.map(({ title, label, series, valuesOf, format, status }) => (
     <Card key={title} title={title}>
       <BarChart
         {...{ label, series, format }}
         axis="From"
-        ticks={[parts[0]?.label, middle?.label, 'now']}
-        bars={parts.map(({ from, to, label: start, totals }) => ({
+        ticks={[parts[0]?.label, middle?.label, last]}
+        bars={parts.map(({ from, to, label: start, totals, rows }) => ({
           label: start,
-          values: valuesOf(totals),
-          href: toRuns({ status, tenantId, from, to }),
+          values: valuesOf(totals, rows),
+          href: toRuns({ status, ...of, from, to }),
+          mark: agent && promotedIn(agent.versions, { from, to }),
         }))}
       />
     </Card>
   ))
 }
 
-function ErrorCodes({ usage: { items, now }, period, tenantId }: PartProps) {
-  const from = startOfPeriod(period, now)
+function ErrorCodes({ usage: { items, now }, period, of }: PartProps) {
   const errors = countErrors(items)
   return (
     <Card title="Errors by code" class="error-codes">
@@ -180,7 +223,7 @@ function ErrorCodes({ usage: { items, now }, period, tenantId }: PartProps) {
         items={errors.map(({ code, count }) => ({
           key: code,
           name: (
-            <a href={toRuns({ status: 'ERROR', errorCode: code, tenantId, from })}>
+            <a href={toRuns({ status: 'ERROR', errorCode: code, ...of, ...spanOf(period, now) })}>
               <VisibleText text={code} class="mono" />
             </a>
           ),

@@ -1,9 +1,8 @@
 import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage.ts'
 import { type LoadedList, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import type { Period } from '../components/range.ts'
 import type { Query } from '../state/location.ts'
-import { toUsageQuery, type UsageQuery } from './periods.ts'
+import { type Period, toUsageQuery, type UsageQuery } from './periods.ts'
 
 const PAGE_SIZE = 1_000
 
@@ -20,7 +19,7 @@ const POLL_MS = 60_000
 /** `now`: the end of the period. */
 export type Usage = LoadedList<UsageRow> & { now: number }
 
-/** The usage of a period that ends now, kept up to date. The period and the query of a component never change. */
+/** The usage of a period, kept up to date. The period and the query of a component never change. */
 export const useUsage = (period: Period, query: UsageQuery) =>
   useResource(
     'usage',

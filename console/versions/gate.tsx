@@ -10,13 +10,17 @@ import { countVerdicts, type Verdicts, withoutNames } from '../trials/verdicts.t
 
 /** What the current version asks of a trial, as phrases. */
 export function describeGate(gate: Gate): string[] {
-  const { maxRegressed, maxChanged, maxError, maxCostIncrease, minRuns } = gate
+  const { maxRegressed, maxChanged, maxError, maxCostIncrease, scores = {}, minRuns } = gate
   return [
     ...(minRuns === undefined ? [] : [`at least ${formatCountOf(minRuns, 'run')}`]),
     ...(maxRegressed === undefined ? [] : [`at most ${formatCount(maxRegressed)} regressed`]),
     ...(maxChanged === undefined ? [] : [`at most ${formatCount(maxChanged)} changed`]),
     ...(maxError === undefined ? [] : [`at most ${formatCount(maxError)} failed or diverged`]),
     ...(maxCostIncrease === undefined ? [] : [`costs at most ${formatPercent(maxCostIncrease)} more`]),
+    ...Object.entries(scores).flatMap(([scorer, { min, maxDrop }]) => [
+      ...(min === undefined ? [] : [`a mean score of ${scorer} of at least ${min}`]),
+      ...(maxDrop === undefined ? [] : [`a mean score of ${scorer} that is lower by at most ${maxDrop}`]),
+    ]),
   ]
 }
 

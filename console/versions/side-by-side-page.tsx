@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { getVersion, nameOfVersion } from '../api/agents.ts'
-import { requestJson } from '../api/request.ts'
+import { getVersion, loadVersion, nameOfVersion } from '../api/agents.ts'
 import { useRecord, useResource } from '../api/use-resource.ts'
 import { DifferenceList } from '../compare/difference-list.tsx'
 import { Button } from '../components/button.tsx'
@@ -29,10 +28,7 @@ type Data = { agent: AgentRecord; version: VersionDetails; current: VersionDetai
 /** One input for a version and for the current one, and what comes out of both. */
 export function SideBySidePage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
   const loaded = useResource(`${idOrSlug} ${versionId}`, async (signal): Promise<Data> => {
-    const [agent, version] = await Promise.all([
-      requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
-      getVersion(idOrSlug, versionId, signal),
-    ])
+    const { agent, version } = await loadVersion(idOrSlug, versionId, signal)
     const { id, currentVersionId } = agent
     const current = currentVersionId === null ? null : await getVersion(id, currentVersionId, signal)
     return { agent, version, current }

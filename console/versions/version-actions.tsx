@@ -5,6 +5,7 @@ import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { RolloutDialog, rolloutForm } from '../rollouts/rollout-dialog.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMayManage, useMe } from '../state/session.ts'
+import { trialHref } from './gate.tsx'
 import { PromoteDialog } from './promote-dialog.tsx'
 import { isOlder, stateOf } from './version-state.tsx'
 
@@ -30,6 +31,11 @@ export function VersionActions({ agent, version, onChange }: Props) {
   return (
     <>
       <TryLink agent={agent} version={version} />
+      {isReleasable && (
+        <a class="button" href={trialHref(agent.slug, version.id)}>
+          Start a trial
+        </a>
+      )}
       <DialogButton
         label={isOlder(version, agent.currentVersionId) ? 'Roll back to it…' : 'Promote…'}
         class="primary"

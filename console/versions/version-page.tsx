@@ -1,6 +1,6 @@
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { getVersion, nameOfVersion } from '../api/agents.ts'
+import { loadVersion, nameOfVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
@@ -15,8 +15,10 @@ import { CopiedId, Person, Time } from '../components/values.tsx'
 import { Paragraph, TextAfter } from '../components/visible-text.tsx'
 import { restOf } from '../rollouts/rollout-form.ts'
 import { SchemaCard } from '../schema/schema-table.tsx'
+import { VersionScores } from '../scores/version-scores.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { describeGate } from './gate.tsx'
+import { EditLink, RepositoryCard } from './repository-card.tsx'
 import { VersionActions, type VersionChange } from './version-actions.tsx'
 import { limitsOf, modelSettingsOf } from './version-settings.ts'
 import { MEANINGS, stateOf, VersionBadge } from './version-state.tsx'
@@ -26,13 +28,7 @@ type Loaded = { agent: AgentRecord; version: VersionDetails }
 
 /** One version of an agent: what it is, what it may do, and what can be done with it. */
 export function VersionPage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
-  const loaded = useResource(`${idOrSlug} ${versionId}`, async (signal): Promise<Loaded> => {
-    const [agent, version] = await Promise.all([
-      requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`, { signal }),
-      getVersion(idOrSlug, versionId, signal),
-    ])
-    return { agent, version }
-  })
+  const loaded = useResource(`${idOrSlug} ${versionId}`, (signal) => loadVersion(idOrSlug, versionId, signal))
   const { data, setData, reload } = loaded
 
   function change(changed: VersionChange) {
@@ -89,6 +85,7 @@ const Version = ({ agent, version }: Loaded) => (
       <Meaning agent={agent} version={version} />
       <Paragraph class="long-text" text={version.message} />
     </FactsCard>
+    {version.editedFrom && <RepositoryCard agent={agent} version={version} from={version.editedFrom} />}
     <div class="grid">
       <Card title={version.remote ? 'Remote agent' : version.code ? 'Code agent' : 'Model'}>
         <Facts facts={modelSettingsOf(version)} />
@@ -98,15 +95,16 @@ const Version = ({ agent, version }: Loaded) => (
       </Card>
     </div>
     {version.code ? (
-      <VersionCode key={version.id} version={version} />
+      <VersionCode key={version.id} {...{ agent, version }} />
     ) : (
-      <Instructions text={version.instructions} />
+      <Instructions agent={agent} version={version} />
     )}
     <VersionTools tools={version.tools} />
     <div class="grid">
       <SchemaCard title="Input" schema={version.inputSchema as JsonObject} />
       <SchemaCard title="Output" schema={version.outputSchema as JsonObject} />
     </div>
+    {version.scorers && <VersionScores agentId={version.documentId} versionId={version.id} />}
     <Release version={version} />
     {version.schedules && (
       <Card title="Schedules">
@@ -117,20 +115,32 @@ const Version = ({ agent, version }: Loaded) => (
   </>
 )
 
-const Instructions = ({ text }: { text: string }) => (
-  <Card title="Instructions" actions={text !== '' && <CopyButton text={text} label="Copy instructions" />}>
-    {text === '' ? (
-      <p class="muted">It has none.</p>
-    ) : (
-      <TextBox label="Text of the instructions">
-        <TextPortions text={text} />
-      </TextBox>
-    )}
-  </Card>
-)
+function Instructions({ agent, version }: Loaded) {
+  const text = version.instructions
+  return (
+    <Card
+      title="Instructions"
+      class="stack"
+      actions={
+        <span class="actions">
+          {text !== '' && <CopyButton text={text} label="Copy instructions" />}
+          <EditLink agent={agent} version={version} />
+        </span>
+      }
+    >
+      {text === '' ? (
+        <p class="muted">It has none.</p>
+      ) : (
+        <TextBox label="Text of the instructions">
+          <TextPortions text={text} />
+        </TextBox>
+      )}
+    </Card>
+  )
+}
 
 /** The code of a code agent: up to some megabytes, so only on request. */
-function VersionCode({ version }: { version: VersionDetails }) {
+function VersionCode({ agent, version }: Loaded) {
   const { isRunning, result, error, start } = useAction(async () => {
     const path = `/v1/agents/${version.documentId}/versions/${version.id}`
     const { sourceCode = '' } = await requestJson<VersionDetails>(path, { query: { sourceCode: true } })
@@ -140,7 +150,12 @@ function VersionCode({ version }: { version: VersionDetails }) {
     <Card
       title="Code"
       class="stack"
-      actions={result !== null && <CopyButton text={result} label="Copy code" />}
+      actions={
+        <span class="actions">
+          {result !== null && <CopyButton text={result} label="Copy code" />}
+          <EditLink agent={agent} version={version} />
+        </span>
+      }
     >
       {result === null && !error && (
         <p>

@@ -5,10 +5,10 @@ import { Facts } from '../components/data.tsx'
 import { closeShown, InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
-import { Time } from '../components/values.tsx'
+import { Badge, RunLink, Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
+import { toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
-import { DeliveryBadge, SubjectLink } from './delivery-values.tsx'
 import { labelOfEvent, webhookPath } from './events.ts'
 
 type Props = {
@@ -131,3 +131,26 @@ const Outcome = ({ delivery: { error, responseStatus } }: { delivery: DeliveryRe
       The receiver did not accept it: <VisibleText text={error} />
     </p>
   )
+
+const BADGES = {
+  DELIVERED: ['success', 'Delivered'],
+  PENDING: ['warning', 'Tried again'],
+  FAILED: ['error', 'Failed'],
+} as const
+
+export function DeliveryBadge({ status }: { status: DeliveryRecord['status'] }) {
+  const [kind, label] = BADGES[status]
+  return <Badge kind={kind}>{label}</Badge>
+}
+
+/** The run or the batch that an event is about. */
+export function SubjectLink({ delivery: { executionId, batchId } }: { delivery: DeliveryRecord }) {
+  if (executionId !== null)
+    return (
+      <>
+        Run <RunLink executionId={executionId} />
+      </>
+    )
+  if (batchId === null) return <span class="muted">–</span>
+  return <a href={toHref(toPath('batches', batchId))}>Batch</a>
+}

@@ -10,6 +10,7 @@ export const EVENT_LABELS: Record<WebhookEventType, string> = {
   'batch.ended': 'Batch ended',
   'limit.warning': 'Cost limit almost used up',
   'rollout.aborted': 'Rollout aborted',
+  'score.low': 'Score below the minimum',
 }
 
 export const EVENT_TYPES = Object.keys(EVENT_LABELS) as WebhookEventType[]

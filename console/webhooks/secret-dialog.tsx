@@ -1,6 +1,5 @@
-import { ShownOnceDialog } from '../components/shown-once.tsx'
+import { createSecretStore, ShownOnceDialog } from '../components/shown-once.tsx'
 import { Time } from '../components/values.tsx'
-import { createSecretStore } from '../state/secret-store.ts'
 import { type Store, useStore } from '../state/store.ts'
 
 /** A secret that the service has just made, and tells nobody again. */

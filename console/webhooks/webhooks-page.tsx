@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks'
 import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
-import { type Page as ListPage, requestJson, requestPage } from '../api/request.ts'
+import { requestJson } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
-import { useResource } from '../api/use-resource.ts'
+import { useRecord } from '../api/use-resource.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
-import { formatCount, formatCountOf } from '../components/format.ts'
+import { formatCountOf, formatTime } from '../components/format.ts'
+import { type Outcome, Outcomes } from '../components/small-charts.tsx'
 import { Time } from '../components/values.tsx'
 import { TextLink } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
@@ -26,13 +26,16 @@ export const WebhooksPage = listPage({
   useItems: () => useList<WebhookRecord>('/v1/webhooks'),
   noun: 'webhook',
   caption: 'Webhooks, newest first',
-  useRow: useOutcomes,
+  // Each row takes a request.
+  shown: 25,
+  useRow: ({ id }) => useRecord<DeliveryRecord[]>(`${webhookPath(id, '/deliveries')}?limit=${LOOKED_AT}`),
   columns: {
     URL: ({ id, url }) => <TextLink href={toHref(toPath('webhooks', id))} text={url} />,
     Status: (webhook) => <StateBadge state={stateOf(webhook)} />,
     Events: ({ types }) => <Events types={types} />,
-    'Last success': (_, outcomes) => <LastTime outcomes={outcomes} outcome="success" />,
-    'Last failure': (_, outcomes) => <LastTime outcomes={outcomes} outcome="failure" />,
+    'Last ten': (_, { data }) => data && <Outcomes outcomes={data.map(toOutcome)} />,
+    'Last success': (_, { data }) => data && <Time value={lastOutcomes(data).success} />,
+    'Last failure': (_, { data }) => data && <Time value={lastOutcomes(data).failure} />,
   },
   empty: () => 'There are no webhooks. Create one for a URL that receives events; it can be tested at once.',
   Actions: ({ list }) => (
@@ -82,47 +85,10 @@ function Events({ types }: Pick<WebhookRecord, 'types'>) {
   return <span title={labels}>{types.length > 2 ? formatCountOf(types.length, 'event') : labels}</span>
 }
 
-/** Among these, the last success and failure are looked for, without and with a click. */
+/** Among these, the last success and failure are looked for. */
 const LOOKED_AT = 50
-const FURTHER = 1_000
 
-function useOutcomes({ id }: WebhookRecord) {
-  const [max, setMax] = useState(LOOKED_AT)
-  const { data, error } = useResource(`${max}`, (signal) => findOutcomes(id, max, signal))
-  return { data, error, lookFurther: () => setMax((data?.looked ?? 0) + FURTHER) }
-}
-
-type TimeProps = { outcomes: ReturnType<typeof useOutcomes>; outcome: 'success' | 'failure' }
-
-function LastTime({ outcomes: { data, error, lookFurther }, outcome }: TimeProps) {
-  if (!data) return <span class="muted">{error ? '?' : '…'}</span>
-  if (data[outcome] !== null || !data.hasMore) return <Time value={data[outcome]} />
-  return (
-    <>
-      <span class="muted">None of the newest {formatCount(data.looked)}</span>{' '}
-      <button type="button" class="small" onClick={lookFurther}>
-        Look further<span class="visually-hidden"> for the last {outcome}</span>
-      </button>
-    </>
-  )
-}
-
-/** `looked`: among how many deliveries; `hasMore`: whether there are older ones. */
-type Outcomes = ReturnType<typeof lastOutcomes> & { looked: number; hasMore: boolean }
-
-/** The last success and failure, among the newest deliveries until both are found. */
-async function findOutcomes(id: string, max: number, signal: AbortSignal): Promise<Outcomes> {
-  const looked: DeliveryRecord[] = []
-  let query: { limit: number } | URLSearchParams | null = { limit: Math.min(max, 100) }
-  while (query && looked.length < max) {
-    const page: ListPage<DeliveryRecord> = await requestPage(webhookPath(id, '/deliveries'), {
-      query,
-      signal,
-    })
-    looked.push(...page.items)
-    query = page.next
-    const { success, failure } = lastOutcomes(looked)
-    if (success !== null && failure !== null) break
-  }
-  return { ...lastOutcomes(looked), looked: looked.length, hasMore: query !== null }
+function toOutcome({ status, attemptedAt, error, responseStatus }: DeliveryRecord): Outcome {
+  const state = status === 'DELIVERED' ? 'success' : status === 'FAILED' || error ? 'error' : 'open'
+  return { state, text: `${formatTime(attemptedAt)}: ${error ?? responseStatus ?? status.toLowerCase()}` }
 }

@@ -46,6 +46,7 @@ const copyWords = (outdir: string) =>
 /** Functions that adapt input to its schema. */
 const ADAPTING_FUNCTIONS: FunctionName[] = [
   ...AGENT_FUNCTIONS,
+  'deliver-events',
   'get-execution',
   'manage-batches',
   'manage-schedules',
@@ -74,6 +75,9 @@ const CALLING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']
  */
 const AGENT_PACKAGES = ['@ai-sdk/*', 'aws4fetch', '@aws-lambda-powertools/parameters/*']
 
+/** Deliveries need signatures for the event bus, and the secret with the headers of traces. */
+const getUnused = (name: FunctionName) => (name === 'deliver-events' ? ['@ai-sdk/*'] : AGENT_PACKAGES)
+
 const sourceOf = (name: FunctionName) => `${FUNCTIONS}/${name}${EXTENSION}`
 
 /**
@@ -100,7 +104,7 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
         outdir: join(folder, name),
         splitting: true,
         chunkNames: 'chunk-[hash]',
-        external: CALLING_FUNCTIONS.includes(name) ? [] : AGENT_PACKAGES,
+        external: CALLING_FUNCTIONS.includes(name) ? [] : getUnused(name),
       }),
     ),
     ...AGENT_FUNCTIONS.map((name) => bundleThread(join(folder, name))),

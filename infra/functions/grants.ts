@@ -154,7 +154,7 @@ export const GRANTS: Record<FunctionName, Grant> = {
     indexes: ['active-executions', 'executions-by-status'],
     queue: ['SendMessage'],
   },
-  'read-usage': { table: ['BatchGetItem', 'GetItem', 'Query'] },
+  'read-usage': { table: ['BatchGetItem', 'GetItem', 'Query'], indexes: ['executions-by-status'] },
   'give-feedback': {
     table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
   },
@@ -179,8 +179,9 @@ export const GRANTS: Record<FunctionName, Grant> = {
     deliveryQueue: ['SendMessage'],
   },
   'deliver-events': {
-    table: ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
-    indexes: ['owned-by-organization'],
+    table: ['BatchGetItem', 'BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+    indexes: ['active-executions', 'executions-by-status', 'owned-by-organization'],
+    queue: ['SendMessage'],
     deliveryQueue: ['SendMessage'],
   },
 }

@@ -11,7 +11,7 @@ import {
 import type { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Construct } from 'constructs'
-import { ENQUEUE_FAILURES, LOST_TRACES } from '../../lib/metrics.ts'
+import { ENQUEUE_FAILURES, LOST_TRACES, LOW_SCORES } from '../../lib/metrics.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions, ServiceFunction } from '../functions/functions.ts'
 import type { Queues } from '../storage.ts'
@@ -212,6 +212,14 @@ function listAlarms({
           },
         ]
       : []),
+    {
+      name: 'LowScores',
+      description: (scores) =>
+        `More than ${scores} production runs have a score below the minimum of a scorer.`,
+      metric: countMetric(LOW_SCORES),
+      // A few are for the queue of reviews.
+      threshold: 10,
+    },
     {
       name: 'ExecutionErrorRate',
       description: (percent) => `More than ${percent} % of executions end in ERROR.`,

@@ -40,7 +40,7 @@ export function toDocument({
 <link rel="stylesheet" href="${stylesheet}">
 </head>
 <body>
-<header class="docs-head">
+<header class="docs-head toolbar">
 <nav aria-label="Documentation"><a href="../console">Console</a> <a href="${start}">Documentation</a> <a href="#pages">All pages</a></nav>
 <search class="docs-search" data-index="${index}" inert>
 <label class="visually-hidden" for="docs-query">Search the documentation</label>
@@ -89,7 +89,7 @@ function toNeighbors(page: DocsLink, topics: Frame['topics']): string {
   const pages = topics.flatMap((topic) => topic.pages)
   const position = pages.findIndex(({ name }) => name === page.name)
   const [previous, next] = [pages[position - 1], pages[position + 1]]
-  return `<nav class="docs-neighbors" aria-label="Previous and next page">
+  return `<nav class="docs-neighbors toolbar" aria-label="Previous and next page">
 ${previous ? `<span>Previous: ${linkTo(previous, ' rel="prev"')}</span>\n` : ''}${next ? `<span>Next: ${linkTo(next, ' rel="next"')}</span>\n` : ''}</nav>
 `
 }

@@ -17,7 +17,7 @@ export const TOPICS: [topic: string, pages: string[]][] = [
     ],
   ],
   ['Write agents', ['agents', 'models', 'tools', 'code-agents', 'learning']],
-  ['Release agents', ['releases']],
+  ['Release agents', ['releases', 'scorers']],
   ['Serve customers', ['tenants', 'limits']],
   ['Deploy', ['deploy', 'settings', 'identity']],
   ['Operate', ['operations', 'traces', 'recovery', 'costs', 'proof']],

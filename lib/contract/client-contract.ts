@@ -20,6 +20,8 @@ const PARAMETERS: ParametersType[] = [
   { name: 'ExecutionParameters', operation: 'get-execution', without: [] },
   { name: 'ExecutionFilters', operation: 'list-executions', without: ['limit', 'cursor', 'fields'] },
   { name: 'UsageParameters', operation: 'get-usage', without: ['cursor'] },
+  { name: 'ScoreParameters', operation: 'get-scores', without: ['cursor'] },
+  { name: 'AgreementParameters', operation: 'get-agreement', without: [] },
   { name: 'AuditFilters', operation: 'list-audit-entries', without: ['limit', 'cursor'] },
   { name: 'AgentFilters', operation: 'list-agents', without: ['limit', 'cursor'] },
 ]

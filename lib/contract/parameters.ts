@@ -145,7 +145,12 @@ export const batchParameters = /* @__PURE__ */ parameters(() => ({
   webhookUrl: webhookUrl('the event `batch.ended` is'),
 }))
 
+export const retryParameters = /* @__PURE__ */ parameters(() => ({
+  version: idOf('a version', 'The ID of the version to run. Default: the version of the batch.'),
+}))
+
 export const versionParameters = /* @__PURE__ */ parameters(() => ({
+  frontMatter: describe(flag(), 'Add the front matter of the document as `frontMatter`.'),
   sourceCode: describe(flag(), 'Add the code of a code agent as `sourceCode`.'),
 }))
 
@@ -269,6 +274,10 @@ export const executionPageParameters = /* @__PURE__ */ parameters(() => ({
   ),
   tenantId: describe(tenantId(), 'Return only executions of this tenant.'),
   key: keyFilter(),
+  scores: describe(
+    z.optional(oneOf(['low'])),
+    '`low`: return only executions with a score below the minimum of its scorer that nobody has reviewed. Reviews are feedback of tokens with the scope `review`.',
+  ),
   from: time('Return only executions created at this time or later (RFC 3339).'),
   to: time('Return only executions created before this time (RFC 3339).'),
   fields: fields(),
@@ -347,6 +356,26 @@ export const usageParameters = /* @__PURE__ */ parameters(() => ({
   limit: describe(integer(USAGE_PAGE_SIZE), 'The maximum number of rows to return.'),
 }))
 
+export const agreementParameters = /* @__PURE__ */ parameters(() => ({
+  agent: agentName('Return only what scorers say about this agent (ID or slug).'),
+  scorer: agentName('Return only this scorer (slug).'),
+  tenantId: describe(tenantId(), 'Return only what they say about runs of this tenant.'),
+}))
+
+export const scoreParameters = /* @__PURE__ */ parameters(() => {
+  const { groupBy: _, ...shape } = usageParameters.shape
+  return {
+    ...shape,
+    ...agreementParameters.shape,
+    version: idOf('a version', 'Return only scores of this version (ID).'),
+    interval: describe(
+      z.optional(oneOf(USAGE_INTERVALS)),
+      'How long the intervals are: `day` by default. The ranges of a request are those of `GET /v1/usage`.',
+    ),
+    from: time('Return only intervals that end after this time (RFC 3339). By default, 30 days before `to`.'),
+  }
+})
+
 /** For clients that show a value of megabytes only on request. */
 const maxValueBytes = () =>
   describe(
@@ -416,6 +445,7 @@ export const parameterSchemas = {
   batchParameters,
   batchPageParameters,
   batchHeaders,
+  retryParameters,
   resultPageParameters,
   lineExecutionPageParameters,
   trialPageParameters,
@@ -432,6 +462,8 @@ export const parameterSchemas = {
   executionPageParameters,
   executionParameters,
   usageParameters,
+  scoreParameters,
+  agreementParameters,
   eventHeaders,
   idempotencyHeaders,
   runHeaders,

@@ -43,6 +43,31 @@ export const operations = {
     errors: ['AgentNotFound'],
     streams: true,
   },
+  'get-scores': {
+    family: 'read-usage',
+    ...reading,
+    path: '/v1/scores',
+    summary: 'Get what scorers have said about production runs, by interval, agent, version and scorer',
+    query: 'scoreParameters',
+    responses: {
+      200: {
+        description: 'Rows by interval, oldest first, then by agent, version and scorer',
+        body: ['ScoreRow'],
+      },
+    },
+    errors: ['AgentNotFound'],
+    streams: true,
+  },
+  'get-agreement': {
+    family: 'read-usage',
+    ...reading,
+    path: '/v1/scores/agreement',
+    summary: 'Get how far scorers agree with people on the newest 1,000 runs that have a score and a review',
+    query: 'agreementParameters',
+    responses: { 200: { description: 'The scorers, by slug', body: ['Agreement'] } },
+    errors: ['AgentNotFound'],
+    streams: true,
+  },
   'serve-console': {
     method: 'GET',
     path: '/console',

@@ -12,6 +12,10 @@ export const DOCUMENT_FILE = 'agent.md'
 /** The YAML of it. The lookbehind anchors the start of the file: with the m flag, ^ matches every line. */
 export const FRONT_MATTER = /(?<![\s\S])---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m
 
+/** An `agent.md` whose front matter is JSON, which is YAML, too. */
+export const toDocumentText = (frontMatter: JsonObject, instructions: string): string =>
+  `---\n${JSON.stringify(frontMatter)}\n---\n\n${instructions}\n`
+
 export type VersionStatus = 'PUBLISHED' | 'DRAFT'
 
 /** Default settings of a version's runs; a call may override some. Times are seconds. */
@@ -131,6 +135,8 @@ export type Version = {
   codeHash?: string
   /** What the author says about this version. */
   message?: string
+  /** The version of the repository from which it was made in the console. Absent for what comes from a repository. */
+  editedFrom?: string
   /** It is current, or never was. Absent for drafts, and for what another version has replaced: that can come back. */
   neverReplaced?: true
 }

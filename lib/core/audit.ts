@@ -22,6 +22,7 @@ export const AUDITED = {
     'trial',
     'abort.maxErrorRate',
     'abort.maxCostIncrease',
+    'abort.maxScoreDrop',
     'abort.minRuns',
   ],
   'rollout.end': [],

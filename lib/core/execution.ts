@@ -2,7 +2,7 @@ import type { Violation } from './errors.ts'
 import type { JsonObject } from './json/json.ts'
 import { leaseTimes } from './lease-times.ts'
 import type { SelectedBy } from './rollout.ts'
-import type { ScoredRun } from './score.ts'
+import type { RunScore, ScoredRun } from './score.ts'
 import type { SearchKey } from './search-keys.ts'
 import type { Judgement, Replay } from './trial.ts'
 import type { LimitSubject } from './usage-limits.ts'
@@ -90,6 +90,8 @@ export type Execution = {
   replay: Replay | null
   /** The execution that it scores, or that the agent scores that called it; null for any other. */
   scored: ScoredRun | null
+  /** Of a production run: its scorers, and what they say. */
+  scores: RunScore[]
   /** Of a trial: what a worker found at its end. */
   judgement: Judgement | null
   /** What the responses and calls used in the original that this one took from there; null without any. */
@@ -266,6 +268,7 @@ export type NewExecution = Pick<
       | 'watchedUntil'
       | 'keys'
       | 'scored'
+      | 'scores'
     >
   > & {
     now: number
@@ -301,6 +304,7 @@ export function newExecution(params: NewExecution): Execution {
     watchedUntil: null,
     keys: [],
     scored: null,
+    scores: [],
     ...given,
     ...(given.replay?.isTrial && { cache: null }),
     source: sourceOf(params),
@@ -354,7 +358,8 @@ export function cachedExecution(
 ): Execution {
   const execution = newExecution({ ...params, lease: null })
   const times = { startedAt: execution.createdAt, finishedAt: execution.createdAt, openUntil: null }
-  return { ...execution, ...times, status: 'SUCCESS', output, cached: true, cachedExecutionId }
+  // The run that computed the result may have been scored.
+  return { ...execution, ...times, status: 'SUCCESS', output, cached: true, cachedExecutionId, scores: [] }
 }
 
 /**

@@ -1,5 +1,11 @@
 export const DAY_MS = 86_400_000
 
+/** What is read of scores by default. */
+export const SCORES_DAYS = 30
+
+/** Reviewed runs that a scorer is compared with people on: the newest ones. */
+export const MAX_AGREEMENT_RUNS = 1_000
+
 /** Bytes of a request body or an output: Lambda's 6 MB synchronous payload limit minus headers and context. */
 export const MAX_PAYLOAD_BYTES = 6_000_000
 

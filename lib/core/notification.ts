@@ -14,6 +14,7 @@ export const EVENT_TYPES = [
   'batch.ended',
   'limit.warning',
   'rollout.aborted',
+  'score.low',
 ] as const
 /** Of an entry of the audit log. Only the event bus gets it: webhooks cannot select it. */
 export const AUDIT_EVENT = 'audit.recorded'
@@ -91,11 +92,14 @@ export const EVENT_BUS = 'event-bus'
 /** The receiver of the traces of the deployment. */
 export const TRACES = 'traces'
 
+/** The scorers of a run that has succeeded, which are started; of the run of a scorer, the run that it scores. */
+export const SCORES = 'scores'
+
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED'
 
 /** One event for one destination. */
 export type Delivery = SubjectEvent & {
-  /** The id of a webhook, `DEFAULT_WEBHOOK`, `EVENT_BUS` or `TRACES`. */
+  /** The id of a webhook, `DEFAULT_WEBHOOK`, `REMOTE_AGENT`, `EVENT_BUS`, `TRACES` or `SCORES`. */
   destinationId: string
   status: DeliveryStatus
   attempts: number
@@ -126,7 +130,7 @@ export type Selectable = {
   source: Execution['source'] | null
 }
 
-/** What selects the events of a webhook. Sources select among executions alone. */
+/** What selects the events of a webhook. Sources select among executions alone, and not among scores. */
 export function selects(
   { enabled, types, agentIds, tenantIds, sources }: Webhook,
   { agentId, tenantId, source }: Selectable,
@@ -137,6 +141,6 @@ export function selects(
     types.some((each) => each === type) &&
     (agentIds === null || (agentId !== null && agentIds.includes(agentId))) &&
     (tenantIds === null || (tenantId !== null && tenantIds.includes(tenantId))) &&
-    (sources === null || source === null || sources.includes(source))
+    (sources === null || source === null || source === 'SCORE' || sources.includes(source))
   )
 }

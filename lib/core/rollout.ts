@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { differenceOfMeans, type ScoreFigures } from './score-statistics.ts'
 
 export const ROLLOUT_KEYS = ['tenant', 'execution'] as const
 
@@ -6,6 +7,8 @@ export const ROLLOUT_KEYS = ['tenant', 'execution'] as const
 export type AbortRules = {
   maxErrorRate?: number | undefined
   maxCostIncrease?: number | undefined
+  /** By how much the mean score of a scorer may be lower. */
+  maxScoreDrop?: number | undefined
   minRuns: number
 }
 
@@ -36,7 +39,12 @@ export type RolloutFigures = {
   computed: number
   /** Of these. */
   costUsd: number
+  /** Those that scorers have scored, by scorer. Absent in what earlier releases have stored. */
+  scores?: ScorerFigures[]
 }
+
+/** `scorer`: its slug. */
+export type ScorerFigures = ScoreFigures & { scorer: string }
 
 /** Both versions of a rollout in the same time. */
 export type RolloutComparison = { rollout: RolloutFigures; current: RolloutFigures }
@@ -71,19 +79,28 @@ export function selects(
   run: { tenantId: string | null; executionId: string },
 ): boolean {
   const name = key === 'tenant' && run.tenantId !== null ? `t/${run.tenantId}` : `e/${run.executionId}`
-  const hash = createHash('sha256').update(`${versionId}/${name}`).digest()
-  return hash.readUInt32BE(0) % BUCKETS < percent * (BUCKETS / 100)
+  return isInShare(`${versionId}/${name}`, percent)
 }
 
+/** Whether what has this name belongs to a percentage of all: to a higher one, too. */
+export const isInShare = (name: string, percent: number): boolean =>
+  createHash('sha256').update(name).digest().readUInt32BE(0) % BUCKETS < percent * (BUCKETS / 100)
+
 /** Why the rules end a rollout, as a sentence; null if they do not. */
-export function findBreach(
-  { maxErrorRate, maxCostIncrease, minRuns }: AbortRules,
+export function findBreach(rules: AbortRules, comparison: RolloutComparison): string | null {
+  const { runs, failed } = comparison.rollout
+  const { maxErrorRate, minRuns } = rules
+  if (runs < minRuns) return null
+  const errorRate = failed / runs
+  if (maxErrorRate !== undefined && errorRate > maxErrorRate)
+    return `${failed} of ${runs} runs have failed: ${inPercent(errorRate)}, more than ${inPercent(maxErrorRate)}.`
+  return findCostIncrease(rules, comparison) ?? findScoreDrop(rules, comparison)
+}
+
+function findCostIncrease(
+  { maxCostIncrease, minRuns }: AbortRules,
   { rollout, current }: RolloutComparison,
 ): string | null {
-  if (rollout.runs < minRuns) return null
-  const errorRate = rollout.failed / rollout.runs
-  if (maxErrorRate !== undefined && errorRate > maxErrorRate)
-    return `${rollout.failed} of ${rollout.runs} runs have failed: ${inPercent(errorRate)}, more than ${inPercent(maxErrorRate)}.`
   const isComparable = rollout.computed >= minRuns && current.computed >= minRuns
   if (maxCostIncrease === undefined || !isComparable) return null
   const [cost, usual] = [rollout.costUsd / rollout.computed, current.costUsd / current.computed]
@@ -91,6 +108,24 @@ export function findBreach(
   const increase = usual > 0 ? `: ${inPercent(cost / usual - 1)} more, which may be` : ', which may be'
   return `A run costs $${inDollars(cost)} instead of $${inDollars(usual)}${increase} at most ${inPercent(maxCostIncrease)} more.`
 }
+
+/** The first scorer that certainly gives lower scores: the 95 % interval of the difference is below the rule. */
+function findScoreDrop(
+  { maxScoreDrop, minRuns }: AbortRules,
+  { rollout, current }: RolloutComparison,
+): string | null {
+  if (maxScoreDrop === undefined) return null
+  for (const scores of rollout.scores ?? []) {
+    const usual = current.scores?.find(({ scorer }) => scorer === scores.scorer)
+    const isComparable = usual && scores.runs >= minRuns && usual.runs >= minRuns
+    const difference = isComparable ? differenceOfMeans(scores, usual) : null
+    if (difference && difference.to < -maxScoreDrop)
+      return `${scores.scorer} gives a mean score of ${inDigits(scores.mean)} instead of ${inDigits(usual?.mean)}: lower by ${inDigits(-difference.to)} to ${inDigits(-difference.from)} (95 %), which may be at most ${maxScoreDrop}.`
+  }
+  return null
+}
+
+const inDigits = (value: number | null | undefined): string => (value ?? 0).toFixed(3)
 
 const inPercent = (fraction: number): string => `${Number((fraction * 100).toPrecision(3))} %`
 

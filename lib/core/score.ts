@@ -20,15 +20,18 @@ export type Scorer = {
 }
 
 /**
- * What a run scores. `trial`: the trial whose outputs it scores, and what that may cost, 0 for nothing; absent in
- * production.
- * `isCallee`: the run is one of an agent that the scorer has called.
+ * What a run scores. `production`: what it knows of a production run. `trial`: the trial whose outputs it scores, and
+ * what that may cost, 0 for nothing. `isCallee`: the run is one of an agent that the scorer has called.
  */
 export type ScoredRun = {
   executionId: string
+  production?: ProductionRun
   trial?: { id: string; maxCostUsd: number }
   isCallee?: true
 }
+
+/** The version that a scored run has had, and its scorer: a slug, and the score below which it needs attention. */
+export type ProductionRun = { agentId: string; versionId: string; scorer: string; min?: number | undefined }
 
 /** What a scorer says about an output. `score`: from 0 to 1; null without one, then `error` says why. */
 export type Score = {
@@ -41,6 +44,12 @@ export type Score = {
   reason: string | null
   error: { code: string; message: string } | null
 }
+
+/**
+ * A scorer that scores a production run: it was chosen when the run was accepted. `agent`: its slug. `min`: lower
+ * scores need attention. `result`: absent until it has said something, or why it cannot.
+ */
+export type RunScore = { agent: string; min?: number | undefined; result?: Score }
 
 /** Of a reason, or of an error. */
 const MAX_TEXT_CHARACTERS = 500

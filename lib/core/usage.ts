@@ -1,4 +1,5 @@
 import { CANCELLED, type Execution, totalUsage, type Usage } from './execution.ts'
+import { addScores, NO_SCORES, type ScoreSums, toScoreSums } from './score-statistics.ts'
 
 /** What usage can be grouped by. */
 export const USAGE_DIMENSIONS = ['tenant', 'agent', 'version', 'model', 'token'] as const
@@ -13,6 +14,14 @@ export const DIMENSION_FIELDS = {
   token: 'tokenId',
 } as const satisfies Record<UsageDimension, keyof UsageKey>
 
+/** What rows with scores have beside them. */
+export const ROW_FIELDS = { ...DIMENSION_FIELDS, scorer: 'scorer' } as const satisfies Record<
+  string,
+  keyof UsageKey
+>
+export type RowDimension = keyof typeof ROW_FIELDS
+const ROW_DIMENSIONS = Object.keys(ROW_FIELDS) as RowDimension[]
+
 /** Totals are kept for each combination. Null: the executions had none. */
 export type UsageKey = {
   tenantId: string | null
@@ -20,13 +29,15 @@ export type UsageKey = {
   versionId: string
   model: string | null
   tokenId: string | null
+  /** The slug of what has scored runs of the version: the row has their scores, and no usage. Null: it has usage. */
+  scorer: string | null
 }
 
 /** In place of an organization: the totals of all organizations, one row for each interval. */
 export const DEPLOYMENT = '*'
 
 /** What one final execution adds to the totals: the entry of the index that its last write puts. */
-export type UsageEntry = UsageKey & {
+export type UsageEntry = Omit<UsageKey, 'scorer'> & {
   organizationId: string
   /** When it became final, in milliseconds since the epoch. */
   at: number
@@ -40,6 +51,17 @@ export type UsageEntry = UsageKey & {
   childUsage: Usage | null
   /** From its first claim to its end, without the time that it was suspended; 0 if it reused a result. */
   runTimeMs: number
+  /** The production run that it has scored. */
+  scored?: ScoredEntry | undefined
+}
+
+/** What a scorer says about a run of a version. `score`: null without one. */
+export type ScoredEntry = {
+  agentId: string
+  versionId: string
+  scorer: string
+  score: number | null
+  isLow: boolean
 }
 
 /** Costs are integers, in billionths of a dollar: sums of them are exact. */
@@ -65,6 +87,7 @@ export type UsageTotals = {
   /** Runs that say nothing about its cost: of trials, cancelled, cache hits, and without a known price. */
   uncomparedRuns: number
   uncomparedCostNanoUsd: number
+  scores: ScoreSums
 }
 
 export const countFailed = ({ errors }: Pick<UsageTotals, 'errors'>): number =>
@@ -108,6 +131,7 @@ export const NO_TOTALS: UsageTotals = {
   unjudgedErrors: 0,
   uncomparedRuns: 0,
   uncomparedCostNanoUsd: 0,
+  scores: NO_SCORES,
 }
 
 type Ended = Pick<
@@ -135,8 +159,19 @@ const UNJUDGED_CODES: ReadonlySet<string> = new Set([
   'LimitExceeded',
 ])
 
-/** A row of one execution. */
-export function toUsageRow(entry: UsageEntry): UsageRow {
+/** The rows of one execution: what it has used, and what it says about another one. */
+export const toUsageRows = (entry: UsageEntry): UsageRow[] => [
+  toUsageRow(entry),
+  ...(entry.scored ? [toScoreRow(entry, entry.scored)] : []),
+]
+
+const toScoreRow = ({ tenantId }: UsageEntry, { score, isLow, ...key }: ScoredEntry): UsageRow => ({
+  ...NO_TOTALS,
+  ...{ tenantId, ...key, model: null, tokenId: null },
+  scores: toScoreSums(score, isLow),
+})
+
+function toUsageRow(entry: UsageEntry): UsageRow {
   const { tenantId, agentId, versionId, model, tokenId, errorCode, cached, isTrial, usage, childUsage } =
     entry
   const { costUsd, estimated: _, ...tokens } = usage
@@ -145,7 +180,7 @@ export function toUsageRow(entry: UsageEntry): UsageRow {
   const isUnjudged = isTrial || (errorCode !== null && UNJUDGED_CODES.has(errorCode))
   const isUncompared = isTrial || cached || isUnpriced || errorCode === CANCELLED.code
   return {
-    ...{ tenantId, agentId, versionId, model, tokenId },
+    ...{ tenantId, agentId, versionId, model, tokenId, scorer: null },
     ...NO_TOTALS,
     runs: 1,
     cacheHits: cached ? 1 : 0,
@@ -167,8 +202,8 @@ export class UsageSums<Key extends Partial<UsageKey> = Partial<UsageKey>> {
   private readonly sums = new Map<string, Key & UsageTotals>()
   private readonly fields: (keyof UsageKey)[]
 
-  constructor(dimensions: readonly UsageDimension[] = USAGE_DIMENSIONS) {
-    this.fields = dimensions.map((dimension) => DIMENSION_FIELDS[dimension])
+  constructor(dimensions: readonly RowDimension[] = ROW_DIMENSIONS) {
+    this.fields = dimensions.map((dimension) => ROW_FIELDS[dimension])
   }
 
   get rows(): (Key & UsageTotals)[] {
@@ -182,7 +217,7 @@ export class UsageSums<Key extends Partial<UsageKey> = Partial<UsageKey>> {
       let sum = this.sums.get(id)
       if (!sum) {
         const key = Object.fromEntries(this.fields.map((field, index) => [field, values[index]])) as Key
-        sum = { ...key, ...NO_TOTALS, errors: {} }
+        sum = { ...key, ...NO_TOTALS, errors: {}, scores: NO_SCORES }
         this.sums.set(id, sum)
       }
       addTotals(sum, row)
@@ -190,12 +225,13 @@ export class UsageSums<Key extends Partial<UsageKey> = Partial<UsageKey>> {
   }
 }
 
-const COUNTS = Object.keys(NO_TOTALS).filter((name) => name !== 'errors') as Exclude<
+const COUNTS = Object.keys(NO_TOTALS).filter((name) => name !== 'errors' && name !== 'scores') as Exclude<
   keyof UsageTotals,
-  'errors'
+  'errors' | 'scores'
 >[]
 
 function addTotals(sum: UsageTotals, added: UsageTotals): void {
   for (const name of COUNTS) sum[name] += added[name]
+  sum.scores = addScores(sum.scores, added.scores)
   for (const [code, count] of Object.entries(added.errors)) sum.errors[code] = (sum.errors[code] ?? 0) + count
 }

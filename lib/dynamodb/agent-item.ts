@@ -81,7 +81,7 @@ export function versionFromItem(item: Item): Version {
     ...parse(version, ['scorers', 'remote']),
     ...pick(version, ['requireTools', 'code', 'env', 'instructions', 'useDynamicLearning']),
     ...parse(version, ['execution']),
-    ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'neverReplaced']),
+    ...pick(version, ['digest', 'documentHash', 'codeHash', 'message', 'editedFrom', 'neverReplaced']),
   }
 }
 

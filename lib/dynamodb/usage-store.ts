@@ -226,16 +226,16 @@ const storedBytes = (text: StoredText): number =>
   typeof text === 'string' ? textBytes(text) : text.gzip.length
 
 /** Members that are zero or null are not stored. */
-const withoutZeros = (row: UsageRow): Partial<UsageRow> =>
+const withoutZeros = ({ scorer, scores, ...row }: UsageRow): Partial<UsageRow> =>
   Object.fromEntries(
-    Object.entries(row).filter(
+    Object.entries({ ...row, ...(scorer !== null && { scorer, scores }) }).filter(
       ([, value]) =>
         value !== 0 && value !== null && (typeof value !== 'object' || Object.keys(value).length > 0),
     ),
   )
 
 /** What members that are not stored stand for. */
-const NOTHING = { tenantId: null, model: null, tokenId: null, ...NO_TOTALS }
+const NOTHING = { tenantId: null, model: null, tokenId: null, scorer: null, ...NO_TOTALS }
 
 const parseRows = (key: Key, json: string): UsageRow[] =>
   orCorrupt(key, () => JSON.parse(json) as UsageRow[]).map((row) => ({

@@ -12,6 +12,7 @@ import type { ExecutionStore } from '../core/ports/executions.ts'
 import type { FeedQueue, RunQueue, SlotQueue } from '../core/ports/queues.ts'
 import type { System } from '../core/ports/system.ts'
 import type { LimitStore } from '../core/ports/usage.ts'
+import { scoredBy } from '../core/run-score.ts'
 import { type StepStore, withLost } from '../core/step.ts'
 import { endOfWait } from '../core/transitions.ts'
 import { isoNow, queuedOf } from './engine.ts'
@@ -140,9 +141,11 @@ export async function findUnawareParent(
 /** Whether the parent of an execution has ended, which therefore ends, too. */
 export async function hasFinalParent(
   { executions }: { executions: Pick<ExecutionStore, 'getStatus'> },
-  { organizationId, parentExecutionId }: Pick<Execution, 'organizationId' | 'parentExecutionId'>,
+  execution: Pick<Execution, 'organizationId' | 'parentExecutionId' | 'source' | 'scored'>,
 ): Promise<boolean> {
-  if (parentExecutionId === null) return false
+  const { organizationId, parentExecutionId } = execution
+  // A run has succeeded before it is scored.
+  if (parentExecutionId === null || scoredBy(execution)) return false
   return (await executions.getStatus({ organizationId, id: parentExecutionId })) !== 'IN_PROGRESS'
 }
 

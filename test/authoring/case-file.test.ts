@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { appendCase } from '../../authoring/cases/add-case.ts'
+import { appendCases } from '../../authoring/cases/add-case.ts'
 import { parseCases } from '../../authoring/cases/case-file.ts'
 import { findDifferences } from '../../authoring/cases/differences.ts'
 import { findFailures } from '../../authoring/cases/find-failures.ts'
@@ -44,6 +44,17 @@ describe('parseCases', () => {
       '- { name: a, input: {}, expect: { maxSteps: 0, maxCostUsd: -1 } }\n',
       ['1:35: "a".expect.maxSteps: must be at least 1', '1:48: "a".expect.maxCostUsd: must be at least 0'],
     ],
+    [
+      '- { name: a, input: {}, expect: { scores: { x: "0.8", y: ">= 1.1", z: "=> 1", ok: "<0.5" } } }\n',
+      ['x', 'y', 'z'].map(
+        (name, index) =>
+          `1:${[45, 55, 68][index]}: "a".expect.scores.${name}: must be >=, >, <= or < and a number from 0 to 1 in quotes, such as ">= 0.8"`,
+      ),
+    ],
+    [
+      '- { name: a, input: {}, expect: { error: X, scores: { x: "> 0" } } }\n',
+      ['1:45: "a".expect.scores: must be omitted: a run that ends with the expected error has no output'],
+    ],
   ])('names the place of every problem: %#', (text, expected) => {
     expect(problemsOf(text)).toEqual(expected)
   })
@@ -58,7 +69,7 @@ describe('parseCases', () => {
   })
 })
 
-describe('appendCase', () => {
+describe('appendCases', () => {
   const TEXT = `# Cases of the agent
 
 - name: first   # the most important one
@@ -71,11 +82,9 @@ describe('appendCase', () => {
 `
 
   it('leaves the text before it as it is', () => {
-    const added = appendCase(TEXT, {
-      name: 'second',
-      input: { big: parseJson('12345678901234567890') },
-      expect: { error: 'E' },
-    })
+    const added = appendCases(TEXT, [
+      { name: 'second', input: { big: parseJson('12345678901234567890') }, expect: { error: 'E' } },
+    ])
     expect(added).toBe(
       `${TEXT.trimEnd()}\n\n- name: second\n  input:\n    big: 12345678901234567890\n  expect:\n    error: E\n`,
     )
@@ -83,23 +92,23 @@ describe('appendCase', () => {
 
   it('follows the indentation of the list, and extends a list in brackets', () => {
     const testCase = { name: 'b', input: {}, expect: {} }
-    expect(appendCase('  - name: a\n    input: {}\n', testCase)).toBe(
+    expect(appendCases('  - name: a\n    input: {}\n', [testCase])).toBe(
       '  - name: a\n    input: {}\n\n  - name: b\n    input: {}\n    expect: {}\n',
     )
     const { cases, problems } = parseCases(
-      appendCase('[{ name: a, input: {} }] # list', testCase),
+      appendCases('[{ name: a, input: {} }] # list', [testCase]),
       'cases.yaml',
     )
     expect([problems, cases.map(({ name }) => name)]).toEqual([[], ['a', 'b']])
-    expect(appendCase('', testCase)).toBe('- name: b\n  input: {}\n  expect: {}\n')
+    expect(appendCases('', [testCase])).toBe('- name: b\n  input: {}\n  expect: {}\n')
   })
 
   it('keeps any input', () => {
     const inputs = fc.dictionary(fc.string(), fc.jsonValue() as fc.Arbitrary<Json>)
     fc.assert(
       fc.property(inputs, inputs, (first, second) => {
-        const one = appendCase('', { name: 'a', input: first, expect: { equals: second } })
-        const two = appendCase(one, { name: 'b', input: second, expect: {} })
+        const one = appendCases('', [{ name: 'a', input: first, expect: { equals: second } }])
+        const two = appendCases(one, [{ name: 'b', input: second, expect: {} }])
         const { cases, problems } = parseCases(two, 'cases.yaml')
         expect(problems).toEqual([])
         expect(JSON.stringify(cases.map(({ input }) => input))).toBe(JSON.stringify([first, second]))

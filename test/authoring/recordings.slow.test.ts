@@ -116,7 +116,7 @@ describe('transcript', () => {
       .replaceAll(/\d+ ms/g, '… ms')
       .replaceAll(/ +/g, ' ')
 
-  it('prints what docs/authoring.md says, from init to a published agent in six commands', async () => {
+  it('prints what docs/authoring.md says, from init to a published agent in five commands', async () => {
     const [, transcript = ''] = /^```console\n([\s\S]*?)^```/m.exec(readFileSync(PAGE, 'utf8')) ?? []
     const commands = [...transcript.matchAll(COMMAND)]
     expect(commands.map(({ groups }) => groups?.args?.split(' ')[0])).toEqual([
@@ -125,7 +125,6 @@ describe('transcript', () => {
       'run',
       'test',
       'publish',
-      'run',
     ])
     for (const { groups: { stdin = '', args = '', output = '' } = {} } of commands) {
       const { code, stdout } = await cli.run(args.split(' '), { stdin })

@@ -5,25 +5,36 @@ import { greeter, inFolder, newCli } from '../cli/cli.ts'
 
 const cli = newCli()
 
+const SAMPLE = new URL('../../examples/agents/faithful/', import.meta.url)
+
 describe('check', () => {
   afterAll(cli.remove)
 
   const read = (file: string) => readFileSync(join(cli.folder, file), 'utf8')
 
   describe('init', () => {
-    it.each(['code', 'model', 'remote'])('creates a %s agent that passes every check', async (kind) => {
-      const slug = `new-${kind}`
-      const { folder, files } = await cli.json(['init', slug, `--${kind}`])
-      expect(folder).toBe(`agents/${slug}`)
-      expect(files).toEqual(expect.arrayContaining(['agent.md', 'cases.yaml']))
-      expect(await cli.json(['check', folder])).toMatchObject({ slug, problems: [] })
-    })
+    it.each(['code', 'model', 'remote', 'scorer'])(
+      'creates a %s agent that passes every check',
+      async (kind) => {
+        const slug = `new-${kind}`
+        const { folder, files } = await cli.json(['init', slug, `--${kind}`])
+        expect(folder).toBe(`agents/${slug}`)
+        expect(files).toEqual(expect.arrayContaining(['agent.md', 'cases.yaml']))
+        expect(await cli.json(['check', folder])).toMatchObject({ slug, problems: [] })
+      },
+    )
 
     it('writes the types that check would write', async () => {
       const before = read('agents/new-code/agent.types.ts')
       writeFileSync(join(cli.folder, 'agents/new-code/agent.types.ts'), 'export {}\n')
       await cli.json(['check', 'agents/new-code'])
       expect(read('agents/new-code/agent.types.ts')).toBe(before)
+    })
+
+    it('writes the scorer of the samples', async () => {
+      await cli.json(['init', 'faithful', '--scorer'])
+      for (const file of ['agent.md', 'cases.yaml'])
+        expect(read(`agents/faithful/${file}`)).toBe(readFileSync(new URL(file, SAMPLE), 'utf8'))
     })
 
     it('overwrites nothing', async () => {

@@ -126,6 +126,8 @@ describe('the overview', () => {
     // Runs are counted a while after they have ended.
     await expect.poll(async () => (await usage()).text, { timeout: 120_000 }).toContain('acme')
     const page = await open('#/')
+    const attention = page.getByRole('region', { name: 'Needs attention' })
+    await attention.getByText('Nothing.').waitFor()
     await button(page, '1 h').click()
     await expect.poll(() => page.url()).toMatch(/#\/\?period=1h$/)
     const chart = page.getByRole('figure', { name: /^Runs by/ })

@@ -75,7 +75,66 @@ describe('agents', () => {
   })
 })
 
+describe('the page of an agent', () => {
+  it('has durations and errors of its newest runs, figures of a period, and its schemas last', async () => {
+    for (const tenantId of ['acme', 'globex'])
+      await demo.run('import-contacts', { count: 4, fail: true }, `tenantId=${tenantId}`)
+    const { id } = (await demo.call('GET', '/v1/agents/import-contacts/executions?limit=1')).json[0]
+    const page = await openPage(demo, '#/agents/import-contacts')
+    await region(page, 'Usage')
+      .getByText(/^p95 .* of the newest \d+ runs?, with waiting$/)
+      .waitFor()
+    const errors = region(page, 'Errors by message')
+    const row = errors.getByRole('row', { name: /^AgentFailed The address book is locked/ })
+    for (const tenant of ['acme', 'globex']) await row.getByText(tenant).waitFor()
+    expect(await row.getByRole('link').last().getAttribute('href')).toBe(`#/runs/${id}`)
+    await region(page, 'Cost by version over time').waitFor()
+    expect(await page.locator('main h2').last().textContent()).toBe('Output')
+    await button(page, 'Last month').click()
+    await page.getByText(/^Runs that ended from .* up to .* \(UTC\)/).waitFor()
+    expect(page.url()).toContain('period=last-month')
+  })
+})
+
 describe('a draft', () => {
+  it('is edited in the console, and says what the repository lacks', async () => {
+    const from = await publish({ draft: false })
+    const page = await openVersion(from)
+    await link(page, 'Edit').click()
+    const save = button(page, 'Save draft')
+    expect(await save.isDisabled()).toBe(true)
+    const text = page.getByLabel('Text for the model')
+    await text.fill(`${await text.inputValue()}\nBe brief.`)
+    await page.getByLabel('Model', { exact: true }).fill('nobody/knows')
+    await page.getByLabel('Steps at most').fill('5')
+    await save.click()
+    await expect
+      .poll(() => page.getByLabel('Model', { exact: true }).getAttribute('aria-invalid'))
+      .toBe('true')
+    await page.getByLabel('Model', { exact: true }).fill('')
+    // Somebody else is faster.
+    const next = await publish({ draft: false })
+    await save.click()
+    await page.getByRole('alert').getByText('has become current').waitFor()
+    await page.getByText('The draft is made from this one.').waitFor()
+    expect((await agentOf()).draftVersionId).toBeNull()
+    await save.click()
+    await state(page, 'Draft')
+    const card = region(page, 'Not in the repository')
+    await card.getByText('maxAgentSteps: 5').waitFor()
+    await card.getByText('+Be brief.').waitFor()
+    const id = (await agentOf()).draftVersionId ?? ''
+    const read = async (versionId: string) =>
+      (await demo.call('GET', `/v1/agents/${SLUG}/versions/${versionId}`)).json
+    const [before, after] = [await read(from), await read(id)]
+    expect(after).toMatchObject({ editedFrom: from, execution: { maxAgentSteps: 5 }, tools: before.tools })
+    expect(await currentId()).toBe(next)
+    await link(page, 'Start a trial').click()
+    await button(page, 'Start trial').waitFor()
+    expect(page.url()).toContain(id)
+    await demo.call('DELETE', `/v1/agents/${SLUG}/versions/${id}`)
+  })
+
   it('runs beside the current version on the same input', async () => {
     const draft = await publish()
     const page = await openVersion(draft)

@@ -101,7 +101,39 @@ describe('every page', () => {
   })
 })
 
+describe('a filter', () => {
+  it('that has a text does not keep Back from leaving the page', async () => {
+    const page = await openPage(stub, '#/agents')
+    await page.getByText('1 agent', { exact: true }).waitFor()
+    await go(page, '#/batches')
+    await page.getByLabel('Tenant').pressSequentially('acme')
+    await expect.poll(() => page.url()).toContain('tenantId=acme')
+    await page.goBack()
+    await page.getByText('1 agent', { exact: true }).waitFor()
+    await page.goForward()
+    await expect.poll(() => page.getByLabel('Tenant').inputValue()).toBe('acme')
+    await page.getByLabel('Tenant').fill('')
+    await page.goBack()
+    await page.getByText('1 agent', { exact: true }).waitFor()
+  })
+})
+
 describe('an outage', () => {
+  it('in which a page is opened ends without a click', async () => {
+    const page = await openPage(stub, '#/nowhere')
+    const start = await stub.interrupt()
+    for (const [hash, content] of [
+      ['#/schedules', page.getByText('1 schedule', { exact: true })],
+      [`#/agents/${STUB_IDS.agent}`, page.getByRole('heading', { name: 'Versions' })],
+    ] as const) {
+      await page.evaluate(`location.hash = '${hash}'`)
+      await page.getByText('The service does not respond.').first().waitFor()
+      await start()
+      await content.waitFor()
+      if (hash === '#/schedules') await stub.interrupt()
+    }
+  })
+
   it('of the service is named, and Retry works when it is back', async () => {
     const page = await openPage(stub, '#/nowhere')
     const start = await stub.interrupt()

@@ -70,6 +70,38 @@ describe('a run', () => {
     await page.getByText('Renamed /order_id to /orderId.').waitFor()
   })
 
+  it('has a timeline of the full width: the slowest first, without waiting, a part of it, and the tree again', async () => {
+    const id = await demo.run('refund-order', { orderId: 'A-9', usd: 500 }, 'execMode=async')
+    const page = await openPage(demo, `#/runs/${id}`)
+    const items = page.getByRole('treeitem')
+    await page.getByRole('treeitem', { name: /refund.*waiting/ }).waitFor()
+    const names = () => items.locator('.trace-label').allTextContents()
+    const tree = await names()
+    await button(page, 'Timeline').click()
+    await button(page, 'Slowest first').click()
+    await button(page, 'Hide waiting').click()
+    await expect.poll(names).toEqual(['Run'])
+    await button(page, 'Hide waiting').click()
+    await expect.poll(async () => (await names())[1]).toMatch(/refund/)
+    await items.nth(1).click()
+    await button(page, 'Zoom to it').click()
+    const bar = items.nth(1).locator('.trace-bar')
+    await expect.poll(() => bar.getAttribute('style')).toMatch(/left: 0%; width: 100%/)
+    await button(page, 'Whole run').click()
+    await button(page, 'Timeline').click()
+    await expect.poll(names).toEqual(tree)
+  })
+
+  it('that failed shows its stack trace as lines of text', async () => {
+    const id = await demo.run('import-contacts', { count: 4, fail: true })
+    const { stack } = (await get(id)).error
+    const page = await openPage(demo, `#/runs/${id}`)
+    await page.getByText('Stack trace').first().waitFor()
+    const shown = await page.locator('.error-box pre').allTextContents()
+    expect(stack.split('\n').length).toBeGreaterThan(1)
+    expect(shown).toContain(stack)
+  })
+
   it('shows steps as they are completed', async () => {
     const { id, open } = await demo.startGated()
     const page = await openPage(demo, `#/runs/${id}`)

@@ -145,7 +145,7 @@ describe('a trial', () => {
     const counts = page.getByRole('list', { name: 'Runs by verdict' })
     expect(await counts.getByRole('listitem').allTextContents()).toEqual([
       'All 3',
-      ...['Same 1', 'Changed 1', 'Corrected 0', 'Regressed 0', 'Diverged 1', 'Failed 0'],
+      ...['Same 1', 'Equivalent 0', 'Changed 1', 'Corrected 0', 'Regressed 0', 'Diverged 1', 'Failed 0'],
     ])
     const gate = region(page, 'Gate')
     await gate.getByText('No gate', { exact: true }).waitFor()
@@ -157,8 +157,9 @@ describe('a trial', () => {
       .first()
       .waitFor()
     await page.getByRole('link', { name: /^Changed/ }).click()
-    const differences = page.getByRole('table', { name: /^Differences/ }).locator('tbody tr')
-    await expect.poll(() => differences.allTextContents()).toEqual(['/refundfalsetrue'])
+    const differences = page.getByRole('list', { name: /^Differences/ }).getByRole('listitem')
+    await expect.poll(() => differences.allTextContents()).toEqual(['/refund falsetrue'])
+    await region(page, 'Changed fields').getByRole('row', { name: '/refund 1' }).waitFor()
     await button(page, 'Report…').click()
     expect(await page.getByRole('textbox', { name: 'Report' }).inputValue()).toContain('<code>/refund</code>')
     await page.keyboard.press('Escape')

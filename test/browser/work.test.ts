@@ -142,9 +142,12 @@ describe('a batch', () => {
     const ids = saved.trim().split('\n')
     expect(ids.map((each) => JSON.parse(each).customId)).toEqual(['a', 'b', 'c'])
 
+    const versionId = await demo.publish('import-contacts', { draft: true })
     await button(page, 'Retry failed…').click()
+    await page.getByRole('dialog').getByLabel('Version').selectOption(versionId)
     await button(page, 'Retry failed').click()
     await page.getByText('Retry of').waitFor()
+    await page.getByRole('main').getByTitle(versionId).waitFor()
     await page.getByText('1 of 1 ended (100%)').waitFor()
     await button(page, 'Delete…').click()
     await button(page, 'Delete batch').click()

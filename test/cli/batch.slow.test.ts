@@ -193,7 +193,7 @@ describe('batches', () => {
     expect((await command('batches')).stdout).toMatch(new RegExp(`${id} +echo +ENDED +30 of 30 +0 `))
     expect((await command('batches', 'get', id)).stdout).toContain('ended          30 of 30\n')
     expect((await command('batches', 'results', id, '--no-wait')).stdout).toBe(written)
-    const retried = await command('batches', 'retry', id)
+    const retried = await command('batches', 'retry', id, '--version', ID)
     expect([retried.code, retried.stderr]).toEqual([1, expect.stringContaining('Cannot retry the batch')])
     expect(await json('batches', 'cancel', id)).toMatchObject({ status: 'ENDED' })
     expect(await json('batches', 'delete', id)).toEqual({ id, deleted: true })

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { CasesFile } from '../../cli/cases-file.ts'
+import { CasesFile } from '../../cli/cases/cases-file.ts'
 
 const caseOf = (name: string) => ({ name, input: { text: name }, expect: {} })
 

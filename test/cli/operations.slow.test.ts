@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { toScoreSums } from '../../lib/core/score-statistics.ts'
 import { INTERVAL_MS, startOf } from '../../lib/core/usage.ts'
 import { auditStore } from '../../lib/dynamodb/audit-store.ts'
 import { usageStore } from '../../lib/dynamodb/usage-store.ts'
@@ -26,6 +27,7 @@ beforeAll(async () => {
     aUsageRow({ tenantId: 'acme', agentId, runs: 3, costNanoUsd: 1_234_567_890, inputTokens: 1_000 }),
     aUsageRow({ tenantId: '=cmd', agentId, errors: { AgentFailed: 1 }, costNanoUsd: 1_234, unpricedRuns: 1 }),
     aUsageRow({ tenantId: 'tiny', agentId, costNanoUsd: 123 }),
+    aUsageRow({ agentId, versionId: UNKNOWN, scorer: 'faithful', scores: toScoreSums(0.25, true), runs: 0 }),
   ]
   const slot = { organizationId: own.id, interval: 'minute', start: minute, isFinal: false } as const
   await usageStore(sharedTable()).put({ ...slot, rows, readAt: Date.now() })
@@ -170,6 +172,19 @@ ${hour} tiny echo 1 0 0 0 0 $0.000000123
     const { text } = await own.call('GET', '/v1/usage?groupBy=tenant', { headers: { Accept: 'text/csv' } })
     expect(csv).toBe(text)
     expect(csv).toContain(`\r\n${hour},"'=cmd",1,0,1,"{""AgentFailed"":1}",0,0,0,0,0,0,0.000001234,0,1,0\r\n`)
+  })
+})
+
+describe('scores', () => {
+  it('are a table by day, and one of the agreement with people', async () => {
+    expect((await print('scores', 'echo')).replaceAll(/ +/g, ' ')).toBe(
+      `DAY SCORER VERSION RUNS MEAN LOW FAILED
+${hour.slice(0, 10)} faithful ${UNKNOWN} 1 0.25 1 0
+
+No run with a score was reviewed.
+`,
+    )
+    expect(await json(['scores', 'wait'])).toEqual({ scores: [], agreement: [] })
   })
 })
 

@@ -97,6 +97,8 @@ export const MATRIX: Partial<Record<OperationName, Expected[]>> = {
   'cancel-trial': [/*    */ 403, 403, 202, 403, 403, 403, 403, 404, 404],
   'delete-trial': [/*    */ 403, 403, 204, 403, 403, 403, 403, 404, 404],
   'get-usage': [/*       */ 403, 200, 403, 403, 403, 200, 403, 200, 200],
+  'get-scores': [/*      */ 403, 200, 403, 403, 403, 200, 403, 200, 200],
+  'get-agreement': [/*   */ 403, 200, 403, 403, 403, 200, 403, 200, 200],
   'give-feedback': [/*   */ 200, 403, 200, 200, 403, 200, 404, 404, 404],
 }
 
@@ -109,6 +111,8 @@ const NOT_SEARCHED: OperationName[] = [
   'list-trial-items',
   'list-versions',
   'get-usage',
+  'get-scores',
+  'get-agreement',
 ]
 
 /** Requests that bring all that the record in their answer has of others. */

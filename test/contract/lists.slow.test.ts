@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { parameterSchemas } from '../../lib/contract/parameters.ts'
 import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import { RESULT_PAGE_SIZE, USAGE_PAGE_SIZE } from '../../lib/core/limits.ts'
+import { toScoreSums } from '../../lib/core/score-statistics.ts'
 import { startOf } from '../../lib/core/usage.ts'
 import { usageStore } from '../../lib/dynamodb/usage-store.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
@@ -116,10 +117,20 @@ const FILL: Partial<Record<OperationName, Fill>> = {
     await usageStore(sharedTable()).put({ ...slot, organizationId, rows })
     return '/v1/usage?groupBy=tenant'
   },
+  'get-scores': async ({ id: organizationId }) => {
+    const start = startOf('minute', Date.now()) - 60_000
+    const rows = times.map((index) =>
+      aUsageRow({ runs: 0, scorer: `s${index}`, scores: toScoreSums(1, false) }),
+    )
+    const slot = { interval: 'minute' as const, start, isFinal: false, readAt: Date.now() }
+    await usageStore(sharedTable()).put({ ...slot, organizationId, rows })
+    return '/v1/scores'
+  },
 }
 
 const MAX: Partial<Record<OperationName, number>> = {
   'get-usage': USAGE_PAGE_SIZE.max,
+  'get-scores': USAGE_PAGE_SIZE.max,
   'list-batch-results': RESULT_PAGE_SIZE.max,
 }
 

@@ -71,6 +71,8 @@ const EXAMPLES: Partial<Record<OperationName, Example | ((ids: Ids) => Example)>
   'list-batches': { query: '?tenantId=acme' },
   'start-trial': { body: { limit: 1 } },
   'get-usage': { query: '?tenantId=acme' },
+  'get-scores': { query: '?tenantId=acme' },
+  'get-agreement': { query: '?tenantId=acme' },
   'create-webhook': { body: { url: 'https://receiver.example' } },
   'update-webhook': { body: { enabled: true } },
   'give-feedback': { body: { rating: 1 } },

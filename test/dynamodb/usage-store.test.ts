@@ -35,6 +35,7 @@ const aRow = (overrides: Partial<UsageRow> = {}): UsageRow => ({
   versionId: 'version',
   model: null,
   tokenId: null,
+  scorer: null,
   ...NO_TOTALS,
   runs: 1,
   ...overrides,

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { markdownTable } from '../../bench/report.ts'
+import { html, htmlPage, htmlTable } from '../../cli/cases/html.ts'
 import type { ProofReport } from './run-proof.ts'
 
 /** What a report is about, by name. */
@@ -46,34 +47,17 @@ const OURS: Record<string, string> = {
 
 const oursOf = (figure: string) => Object.entries(OURS).find(([name]) => figure.startsWith(name))?.[1] ?? ''
 
-const escapeHtml = (text: string | number) =>
-  String(text).replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
-
-const tableOf = (head: string[], rows: (string | number)[][]) => {
-  const row = (cells: (string | number)[], tag: string) =>
-    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`
-  return `<table>${row(head, 'th')}${rows.map((cells) => row(cells, 'td')).join('')}</table>`
-}
-
-const STYLE =
-  'body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse}td,th{border:1px solid #999;padding:.2rem .6rem;text-align:left}.failed{color:#b00020}'
-
 /** The report as a page of its own, with what was measured beside what we expect. */
 export function formatHtml({ passed, startedAt, steps }: ProofReport, subject: Subject): string {
-  const verdict = `Proof: ${passed ? 'PASSED' : 'FAILED'}`
   const sections = steps.map(({ step, seconds, problems, figures }) => {
     const held = problems.length === 0 ? 'held' : 'FAILED'
-    const found = problems.map((problem) => `<li class="failed">${escapeHtml(problem)}</li>`).join('')
     const rows = Object.entries(figures).map(([figure, value]) => [figure, value, oursOf(figure)])
-    return [
-      `<h2${held === 'FAILED' ? ' class="failed"' : ''}>${escapeHtml(step)}: ${held} (${seconds.toFixed(0)} s)</h2>`,
-      found && `<ul>${found}</ul>`,
-      rows.length > 0 ? tableOf(['figure', 'measured', 'expected'], rows) : '',
-    ].join('\n')
+    return html`<h2 class="${held.toLowerCase()}">${step}: ${held} (${seconds.toFixed(0)} s)</h2>
+<ul>${problems.map((problem) => html`<li class="failed">${problem}</li>`)}</ul>
+${rows.length > 0 ? htmlTable(['figure', 'measured', 'expected'], rows) : ''}`
   })
-  const facts = tableOf(['', ''], Object.entries({ ...subject, started: startedAt }))
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${verdict}</title><style>${STYLE}</style>
-<h1${passed ? '' : ' class="failed"'}>${verdict}</h1>\n${facts}\n${sections.join('\n')}</html>\n`
+  const facts = htmlTable(['', ''], Object.entries({ ...subject, started: startedAt }))
+  return htmlPage(`Proof: ${passed ? 'PASSED' : 'FAILED'}`, [facts, ...sections])
 }
 
 /** Writes the report into the folder, as a page, as Markdown and as JSON, and returns the paths. */

@@ -8,7 +8,7 @@ import { startScriptedModel } from '../support/scripted-model/start-scripted-mod
 import { respondToSample } from './sample-model.ts'
 
 const CLI = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
-const MODEL_SAMPLES = ['summarize-text', 'triage-ticket']
+const MODEL_SAMPLES = ['agents/summarize-text', 'agents/triage-ticket', 'examples/agents/faithful']
 
 const model = await startScriptedModel()
 model.script('scripted', (request) => respondToSample(request))
@@ -17,8 +17,8 @@ try {
     ...(model.environmentFor('openai-compatible') as Record<string, string>),
     DEFAULT_MODEL: model.modelFor('openai-compatible', 'scripted'),
   }
-  for (const slug of MODEL_SAMPLES)
-    await runCommand(process.execPath, [CLI, 'test', `agents/${slug}`, '--record'], environment)
+  for (const folder of MODEL_SAMPLES)
+    await runCommand(process.execPath, [CLI, 'test', folder, '--record'], environment)
   model.assertDone()
 } finally {
   await model.stop()

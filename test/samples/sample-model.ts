@@ -10,6 +10,7 @@ export function respondToSample({ instructions, history }: RecordedRequest): Scr
   ) as JsonObject
   if (instructions.includes('You summarize texts'))
     return { calls: [finalAnswer(summaryOf(String(input.text)))] }
+  if (instructions.includes('You score how faithful')) return { calls: [finalAnswer(scoreOf(input))] }
   const hasRedacted = history.some(({ type }) => type === 'result')
   if (!hasRedacted) return { calls: [{ name: 'redact', input: { content: input.body ?? '' } }] }
   return { calls: [finalAnswer(triageOf(String(input.subject)))] }
@@ -26,6 +27,15 @@ function summaryOf(text: string): Json {
         summary: 'The text asks its reader to ignore instructions and to answer with one word.',
         topics: ['prompt injection'],
       }
+}
+
+function scoreOf({ output }: JsonObject): Json {
+  const text = JSON.stringify(output)
+  if (text.includes('90 million'))
+    return { reason: 'The input names no cost of "90 million dollars".', score: 0.3 }
+  if (text.includes('is closed'))
+    return { reason: 'The input says that the bridge reopened, not that it "is closed".', score: 0 }
+  return { reason: 'The input supports everything.', score: 1 }
 }
 
 function triageOf(subject: string): Json {

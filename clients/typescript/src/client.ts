@@ -17,6 +17,7 @@ import {
 } from './http/request.ts'
 import type {
   AgentFilters,
+  AgreementOptions,
   ApprovalFilters,
   AuditFilters,
   BatchFilters,
@@ -30,6 +31,7 @@ import type {
   LineFilters,
   ListOptions,
   RunOptions,
+  ScoreOptions,
   SearchOptions,
   SignalOptions,
   StartBatchOptions,
@@ -41,6 +43,7 @@ import type {
 import type {
   Agent,
   AgentTypes,
+  Agreement,
   AnyAgents,
   Approval,
   AuditEntry,
@@ -71,6 +74,7 @@ import type {
   RotatedSecret,
   Schedule,
   ScheduleBody,
+  ScoreRow,
   SentSignal,
   Signal,
   SlugOf,
@@ -406,16 +410,14 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
     return this.caller.send({ method: 'POST', path: `${batchPath(idOf(batch))}/cancel` }, options)
   }
 
-  /** Starts a new batch of the failed lines of one that has ended. */
+  /** Starts a new batch of the failed lines of one that has ended. `version`: by default, that of the batch. */
   async retryBatch(
     batch: BatchOrId,
-    { idempotencyKey = newIdempotencyKey(), ...options }: SignalOptions = {},
+    { idempotencyKey = newIdempotencyKey(), version, ...options }: SignalOptions & { version?: string | undefined } = {},
   ): Promise<ChangedBatch> {
     const headers = { 'Idempotency-Key': idempotencyKey }
-    return this.caller.send(
-      { method: 'POST', path: `${batchPath(idOf(batch))}/retry-failed`, headers },
-      options,
-    )
+    const path = `${batchPath(idOf(batch))}/retry-failed${toQuery({ version })}`
+    return this.caller.send({ method: 'POST', path, headers }, options)
   }
 
   /** Deletes a batch that has ended, with its executions. */
@@ -651,6 +653,16 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** What runs used and cost, by interval, oldest first, then by group. The last 24 hours by hour by default. */
   usage(options: UsageOptions = {}): AsyncGenerator<UsageRow, void, undefined> {
     return this.caller.list('/v1/usage', options)
+  }
+
+  /** What scorers have said about production runs, oldest first. The last 30 days by day by default. */
+  scores(options: ScoreOptions = {}): AsyncGenerator<ScoreRow, void, undefined> {
+    return this.caller.list('/v1/scores', options)
+  }
+
+  /** How far scorers agree with people, on runs that have a score and a review. */
+  agreement({ agent, scorer, tenantId, ...options }: AgreementOptions = {}): Promise<Agreement[]> {
+    return this.caller.send({ path: `/v1/scores/agreement${toQuery({ agent, scorer, tenantId })}` }, options)
   }
 
   /** The API tokens that the token of the client may see, newest first. */

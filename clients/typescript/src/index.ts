@@ -4,6 +4,7 @@ export { AgentError } from './errors.ts'
 export { toFile } from './files.ts'
 export type {
   AgentFilters,
+  AgreementOptions,
   ApprovalFilters,
   AuditFilters,
   BatchFilters,
@@ -17,6 +18,7 @@ export type {
   LineFilters,
   ListOptions,
   RunOptions,
+  ScoreOptions,
   Searched,
   SearchOptions,
   SignalOptions,
@@ -29,6 +31,7 @@ export type {
 export type {
   Agent,
   AgentTypes,
+  Agreement,
   AnyAgents,
   Approval,
   AuditEntry,
@@ -62,6 +65,8 @@ export type {
   RotatedSecret,
   Schedule,
   ScheduleBody,
+  Score,
+  ScoreRow,
   SentSignal,
   Signal,
   SlugOf,

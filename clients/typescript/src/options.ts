@@ -108,6 +108,10 @@ export type BatchOptions = StartBatchOptions & BatchWaitOptions & { validateOnly
 /** Rows per request: 1 to 1,000, by default 1,000. Iteration reads all pages. */
 export type UsageOptions = CallOptions & Optional<contract.UsageParameters>
 
+export type ScoreOptions = CallOptions & Optional<contract.ScoreParameters>
+
+export type AgreementOptions = CallOptions & Optional<contract.AgreementParameters>
+
 export type BatchFilters = ListOptions & Optional<contract.BatchFilters>
 export type TrialFilters = ListOptions & Optional<contract.TrialFilters>
 export type TrialItemFilters = ListOptions & Optional<contract.TrialItemFilters>

@@ -4,6 +4,7 @@ import type * as contract from './contract.ts'
 
 export type {
   Agent,
+  Agreement,
   Approval,
   AuditEntry,
   Batch,
@@ -22,6 +23,8 @@ export type {
   Rollout,
   RotatedSecret,
   Schedule,
+  Score,
+  ScoreRow,
   SentSignal,
   Signal,
   Step,

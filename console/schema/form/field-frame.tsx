@@ -73,7 +73,7 @@ export function FieldFrame({ field, path, label, isRequired, actions, isGroup, c
   const ids = useFieldIds(path)
   const name = (
     <>
-      <VisibleText text={field.title ?? label} /> {isRequired && <span class="field-required">required</span>}
+      <VisibleText text={field.title ?? label} /> {isRequired && <span class="field-mark">required</span>}
     </>
   )
   const content = (

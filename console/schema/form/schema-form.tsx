@@ -4,6 +4,7 @@ import type { Issue } from '../check-text.ts'
 import { type JsonPath, setNode, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import type { SchemaView } from '../schema-view.ts'
+import { ListField, ObjectField, ObjectMembers } from './container-fields.tsx'
 import { describeField, type Field } from './field.ts'
 import {
   controlId,
@@ -18,8 +19,6 @@ import {
   useForm,
 } from './field-frame.tsx'
 import { FileField, fileOf } from './file-field.tsx'
-import { ListField } from './list-field.tsx'
-import { ObjectField, ObjectMembers } from './object-field.tsx'
 import { TimeField } from './time-field.tsx'
 import { ChoiceField, JsonField, NumberField, TextField } from './value-fields.tsx'
 

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
-import { formatCount } from '../../components/format.ts'
+import { formatCount, shorten } from '../../components/format.ts'
 import { Paragraph, toVisible } from '../../components/visible-text.tsx'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
 import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
@@ -120,7 +120,7 @@ function SearchedChoice({ choices, ...props }: ChoiceProps) {
 }
 
 const textOf = (node: JsonNode): string =>
-  node.type === 'string' ? labelOf(node.value) : shorten(printJson(node, null))
+  node.type === 'string' ? labelOf(node.value) : shorten(printJson(node, null), MAX_SHOWN)
 
 /** What is not among the choices stays until another is chosen. */
 function ListedChoice({ choices: all, ...props }: ChoiceProps) {
@@ -149,7 +149,7 @@ function ListedChoice({ choices: all, ...props }: ChoiceProps) {
           </option>
         ))}
         {current !== undefined && index < 0 && (
-          <option value={OTHER}>{toVisible(shorten(current))} (not allowed)</option>
+          <option value={OTHER}>{toVisible(shorten(current, MAX_SHOWN))} (not allowed)</option>
         )}
       </select>
     </FieldFrame>
@@ -158,10 +158,10 @@ function ListedChoice({ choices: all, ...props }: ChoiceProps) {
 
 function labelOf(choice: Json): string {
   if (choice === '') return '(empty text)'
-  return typeof choice === 'string' ? choice : shorten(printJson(valueNode(choice), null))
+  return typeof choice === 'string' ? choice : shorten(printJson(valueNode(choice), null), MAX_SHOWN)
 }
 
-const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text)
+const MAX_SHOWN = 80
 
 /** A part that has no control of its own, or not for this value. What is not JSON yet stays here. */
 export function JsonField(props: FieldProps) {

@@ -8,7 +8,7 @@ import { compileStrictValidator } from '../../schema/validate/validate.ts'
 /** What the input schema of the agent does not allow after the adaptation of a run. */
 export async function findInputProblems(
   inputSchema: JsonObject,
-  schedules: DeclaredSchedule[],
+  schedules: Pick<DeclaredSchedule, 'input'>[],
 ): Promise<{ schedule: number; violations: Violation[] }[]> {
   await loadPatterns(inputSchema)
   const [adapt, validate] = [compileAdapter(inputSchema), compileStrictValidator(inputSchema)]

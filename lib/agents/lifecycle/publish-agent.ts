@@ -1,11 +1,11 @@
-import type { Agent, ModelSettings, Version } from '../../core/agent.ts'
+import type { Agent, Version } from '../../core/agent.ts'
 import { agentIdOf } from '../../core/ids.ts'
 import { sha256 } from '../../core/json/hash-json.ts'
-import type { Json } from '../../core/json/json.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { System } from '../../core/ports/system.ts'
 import { AgentArchived, TrialRequired, VersionNotFound, VersionRetired } from '../../core/resource-errors.ts'
 import type { AgentDocument } from '../document/document.ts'
+import { toContent } from '../document/version-content.ts'
 import { forgetCurrentVersion } from '../resolve-version.ts'
 import { promoteVersion } from './change-agent.ts'
 import { requiresTrial } from './gate.ts'
@@ -28,6 +28,8 @@ type Params = {
   draft: boolean
   /** What the author says about the version. */
   message?: string | undefined
+  /** The version that was edited in the console. */
+  editedFrom?: string | undefined
 }
 
 /** `isNew`: false if a version with this content existed. */
@@ -37,11 +39,12 @@ export type Published = { version: Version; isNew: boolean }
  * Publishes an agent as its current version, or as its draft. Content that is already current (for a draft: already the
  * draft, or that of the rollout) creates no version. Publishing the content of the draft, or of the rollout's version,
  * promotes that one.
- * @throws AgentArchived; TrialRequired if the current version does not allow it, also for the content of the draft
+ * @throws AgentArchived; VersionNotFound if the edited version is gone; TrialRequired if the current version does not
+ *   allow it, also for the content of the draft
  */
 export async function publishAgent(params: Params): Promise<Published> {
   const { store, organizationId, draft } = params
-  let version = toVersion(params)
+  let version = toVersion(params, await findOrigin(params))
   const { agentId, status } = version
   let isWritten = false
   const discard = async () => {
@@ -109,64 +112,32 @@ async function promoteIdentical(
   }
 }
 
-function toVersion(params: Params): Version {
+/** Where a version that is made from another one begins: the last one before it that came from a repository. */
+async function findOrigin({ store, organizationId, agent, editedFrom: id }: Params): Promise<string | null> {
+  if (id === undefined) return null
+  const agentId = agentIdOf(organizationId, agent.document.slug)
+  const edited = await store.getVersion({ organizationId, agentId, id })
+  if (!edited) throw new VersionNotFound()
+  return edited.editedFrom ?? edited.id
+}
+
+function toVersion(params: Params, editedFrom: string | null): Version {
   const { system, organizationId, createdBy, createdByName, agent, draft, message } = params
   const { document, code } = agent
   return {
     id: system.newId(),
     agentId: agentIdOf(organizationId, document.slug),
     organizationId,
-    slug: document.slug,
     status: draft ? 'DRAFT' : 'PUBLISHED',
-    title: document.title,
-    description: document.description,
     createdAt: new Date(system.now()).toISOString(),
     createdBy,
     ...(createdByName && { createdByName }),
-    inputSchema: document.input,
-    outputSchema: document.output,
-    ...toModel(document.model),
-    ...toLearning(document),
-    ...(document.requireTools && { requireTools: true }),
-    ...(document.context && { context: document.context }),
-    ...(document.schedules?.length && { schedules: document.schedules }),
-    ...(document.keys?.length && { keys: document.keys }),
-    ...(document.scorers && { scorers: document.scorers }),
-    tools: document.tools as unknown as Json[],
-    code: document.code,
-    ...(document.remote && { remote: document.remote }),
-    env: document.env,
-    instructions: document.instructions,
-    execution: document.execution,
+    ...toContent(document),
     digest: digestOf(agent),
     documentHash: sha256(JSON.stringify(document)),
     ...(code !== null && { codeHash: sha256(code) }),
     ...(message !== undefined && { message }),
+    ...(editedFrom && { editedFrom }),
     ...(!draft && { neverReplaced: true }),
-  }
-}
-
-/** Without what is the default. */
-function toLearning({ useDynamicLearning, learning = {} }: AgentDocument): Partial<Version> {
-  const { feedback, unrated } = learning
-  const changed: Version['learning'] = {
-    ...(feedback === 'all' && { feedback }),
-    ...(unrated === true && { unrated }),
-  }
-  return {
-    ...(useDynamicLearning !== undefined && { useDynamicLearning }),
-    ...(Object.keys(changed).length > 0 && { learning: changed }),
-  }
-}
-
-/** The settings are absent if the document has none. */
-function toModel(model: AgentDocument['model']): Pick<Version, 'model' | 'fallbacks' | 'modelSettings'> {
-  if (model === null || typeof model === 'string') return { model }
-  const { name = null, fallbacks, ...settings } = model
-  const hasSettings = Object.keys(settings).length > 0
-  return {
-    model: name,
-    ...(fallbacks && { fallbacks }),
-    ...(hasSettings && { modelSettings: settings as ModelSettings }),
   }
 }

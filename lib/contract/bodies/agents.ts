@@ -40,6 +40,11 @@ export const publishBody = /* @__PURE__ */ schema(() =>
         .optional(z.boolean({ error: 'must be true or false' }))
         .check(z.describe('Publish a draft, which runs only when a request names it.')),
       message: z.nullish(messageSchema).check(z.describe('What the author says about the version.')),
+      editedFrom: z
+        .optional(uuid('must be the ID of a version of the agent'))
+        .check(
+          z.describe('The version that was edited to make this one, which does not come from a repository.'),
+        ),
     })
     .check(z.meta({ id: 'PublishBody' })),
 )
@@ -50,7 +55,7 @@ export const abortRules = /* @__PURE__ */ schema(() => {
     const error = `must be a number from 0 to ${highest}, or null`
     return z.nullish(numberIn({ min: 0, max: highest }, error)).check(z.describe(description))
   }
-  const error = 'must be a JSON object with maxErrorRate or maxCostIncrease, or null'
+  const error = 'must be a JSON object with maxErrorRate, maxCostIncrease or maxScoreDrop, or null'
   return z
     .strictObject(
       {
@@ -59,17 +64,21 @@ export const abortRules = /* @__PURE__ */ schema(() => {
           MAX_COST_INCREASE,
           'How much more a run may cost than one of the current version in the same time: 0.5 for half as much again.',
         ),
+        maxScoreDrop: fraction(
+          1,
+          'How much lower the mean score of a scorer may be than that of the current version in the same time: the rollout ends when the 95 % confidence interval of the difference is below.',
+        ),
         minRuns: within(
           ROLLOUT_MIN_RUNS,
-          `How many runs of the version there have to be before. Default: ${ROLLOUT_MIN_RUNS.default}.`,
+          `How many runs of the version there have to be before, and for scores of each version. Default: ${ROLLOUT_MIN_RUNS.default}.`,
         ),
       },
       { error },
     )
     .check(
       z.refine(
-        ({ maxErrorRate = null, maxCostIncrease = null }) =>
-          maxErrorRate !== null || maxCostIncrease !== null,
+        ({ minRuns: _, ...rules }) =>
+          Object.values(rules).some((rule) => rule !== null && rule !== undefined),
         { error },
       ),
     )

@@ -44,7 +44,14 @@ export const agentOperations = {
       200: { description: 'The version that has this content already', body: 'Version' },
       201: { description: 'The new version', body: 'Version' },
     },
-    errors: [...BODY_ERRORS, 'AgentArchived', 'BadRequest', 'InvalidAgent', 'TrialRequired'],
+    errors: [
+      ...BODY_ERRORS,
+      'AgentArchived',
+      'BadRequest',
+      'InvalidAgent',
+      'TrialRequired',
+      'VersionNotFound',
+    ],
   },
   'get-agent': {
     ...reading,

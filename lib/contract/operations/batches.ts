@@ -88,6 +88,7 @@ export const batchOperations = {
     path: '/v1/batches/{batchId}/retry-failed',
     summary: 'Start a new batch of the lines of one that has ended which failed or were not started',
     scope: 'run',
+    query: 'retryParameters',
     headers: 'idempotencyHeaders',
     responses: { 202: { description: `The new batch; ${UNREAD}`, body: 'ChangedBatch' } },
     errors: ['InvalidHeader', 'InvalidModelOverride', ...START_ERRORS, 'BatchNotFound', 'BatchInProgress'],

@@ -68,6 +68,12 @@ const versionFields = /* @__PURE__ */ schema(() =>
     ),
     createdBy: z.uuid().describe('The author: the ID of a token or of an operator.'),
     createdByName: optionalText.describe('The name of the token, or of the person, at that time.'),
+    editedFrom: z
+      .uuid()
+      .optional()
+      .describe(
+        'The version of the repository from which it was made in the console. Absent for a version that comes from a repository.',
+      ),
     promotedAt: nullableTime.describe('When it became current last. Null if it never did.'),
     promotedBy: z.uuid().nullable().describe('Who made it current: the ID of a token or of an operator.'),
     promotedByName: optionalText.describe('The name of the token, or of the person, at that time.'),
@@ -207,6 +213,13 @@ export const versionDetails = /* @__PURE__ */ schema(() =>
           'By what executions are found, as JSON Pointers into the input or the output. Absent without any.',
         ),
       env: z.array(z.string()).describe('The environment variables that a code agent may read.'),
+      frontMatter: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .optional()
+        .describe(
+          'The front matter that publishes the version again, without the comments of its author. Null if the service cannot write it without a difference. Present if the request asks for it.',
+        ),
       sourceCode: z
         .string()
         .optional()
@@ -277,6 +290,7 @@ export function toVersionRecord(
     number: version.number ?? null,
     createdBy: version.createdBy,
     ...(version.createdByName && { createdByName: version.createdByName }),
+    ...(version.editedFrom && { editedFrom: version.editedFrom }),
     ...toPromotion(version, states),
     createdAt: version.createdAt,
     retiredAt: states.retired[version.id] ?? null,

@@ -52,6 +52,19 @@ const feedbackRecord = /* @__PURE__ */ schema(() =>
     .meta({ id: 'Feedback' }),
 )
 
+const scoreRecord = /* @__PURE__ */ schema(() =>
+  z
+    .object({
+      agent: z.string().describe('The slug of the scorer.'),
+      executionId: z.uuid().nullable().describe('Its run. Null if it could not be started.'),
+      versionId: z.uuid().nullable(),
+      score: nullableNumber.describe('From 0 to 1. Null without one; then `error` says why.'),
+      reason: nullableText,
+      error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    })
+    .meta({ id: 'Score' }),
+)
+
 const inputAdaptation = /* @__PURE__ */ schema(() =>
   z.object({
     path: z.string().describe('JSON Pointer into the adapted input that the agent received.'),
@@ -142,7 +155,7 @@ export const executionRecord = /* @__PURE__ */ schema(() =>
       ),
       scheduledFor: z.iso.datetime().optional().describe('When the schedule was due.'),
       parentExecutionId: optionalId.describe(
-        'The execution that called this one, or whose trial had it scored.',
+        'The execution that called this one, that it scores, or whose trial had it scored.',
       ),
       tokenId: z
         .uuid()
@@ -200,6 +213,10 @@ export const executionRecord = /* @__PURE__ */ schema(() =>
         .describe(
           'What to know about the run: codes, some followed by a colon and details. ToolsNeverCalled: the agent has tools, and the model answered in text without calling any. TemperatureIgnored: the model does not accept the temperature of the document. ModelWithoutPrice: a limit in US dollars of its tenant or agent did not count the run. McpServerUnavailable: the run had no tools of this MCP server. McpToolsOmitted: it did without the tools that its server declares wrongly. Present only if there are any.',
         ),
+      scores: z
+        .array(scoreRecord)
+        .optional()
+        .describe('What its scorers say about it, once they have. Absent without any.'),
       feedback: feedbackRecord.nullable().describe('The feedback on the execution, if any.'),
       logs: nullableText.describe('What a code agent printed: the last 16,000 characters. Null if nothing.'),
       omitted: omittedValues,
@@ -294,9 +311,15 @@ export function toExecutionRecord(execution: Execution): ExecutionRecord {
     model: execution.model,
     learnedFrom: execution.learnedFrom ?? [],
     ...(execution.warnings.length > 0 && { warnings: execution.warnings }),
+    ...toScores(execution.scores),
     feedback: execution.feedback,
     logs: execution.logs,
   }
+}
+
+function toScores(all: Execution['scores']) {
+  const scores = all.flatMap(({ result }) => result ?? [])
+  return scores.length > 0 && { scores }
 }
 
 /** The lines of a trial are named by their originals. */

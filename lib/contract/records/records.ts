@@ -18,6 +18,7 @@ import { changedExecutionRecord, executionRecord, executionSummaryRecord } from 
 import { limitsDetails, limitsRecord, ownLimits } from './limits.ts'
 import { rolloutRecord } from './rollout.ts'
 import { scheduleRecord } from './schedule.ts'
+import { agreementRecord, scoreRowRecord } from './score.ts'
 import { stepRecord } from './step.ts'
 import { createdTokenRecord, tokenRecord } from './token.ts'
 import { changedTrialRecord, trialItemRecord, trialRecord } from './trial.ts'
@@ -60,6 +61,7 @@ export const meRecord = z
     organizationId: z.uuid(),
     organizationName: z.string().nullable(),
     environmentName: z.string().nullable().describe('The setting `environmentName`. Null if it is unset.'),
+    httpPublishing: z.boolean().describe('Whether agents can be published over HTTP.'),
     tokenId: z.uuid(),
     subject: z
       .string()
@@ -125,6 +127,7 @@ const input = jsonObject.describe(
 /** Request and response bodies by the names that `routes.ts` uses. Functions do not load this file. */
 const records = {
   Agent: agentRecord,
+  Agreement: agreementRecord,
   Approval: approvalRecord,
   AuditEntry: auditRecord,
   Batch: batchRecord,
@@ -168,6 +171,7 @@ const records = {
   RotatedSecret: rotatedSecretRecord,
   Schedule: scheduleRecord,
   ScheduleBody: scheduleBody,
+  ScoreRow: scoreRowRecord,
   SentSignal: z.object({ executionId: z.uuid(), id: z.string() }).meta({ id: 'SentSignal' }),
   Signal: signalRecord,
   SignalData: z.unknown().describe('Any JSON. At most 256,000 bytes.'),

@@ -24,6 +24,7 @@ export const rolloutRecord = /* @__PURE__ */ schema(() =>
         .object({
           maxErrorRate: z.number().nullable(),
           maxCostIncrease: z.number().nullable(),
+          maxScoreDrop: z.number().nullable(),
           minRuns: z.int(),
         })
         .nullable()
@@ -47,6 +48,7 @@ export function toRolloutRecord({
     abort: abort && {
       maxErrorRate: abort.maxErrorRate ?? null,
       maxCostIncrease: abort.maxCostIncrease ?? null,
+      maxScoreDrop: abort.maxScoreDrop ?? null,
       minRuns: abort.minRuns,
     },
   }

@@ -68,6 +68,8 @@ export function toUsageRecord({
   unjudgedErrors: __,
   uncomparedRuns: ___,
   uncomparedCostNanoUsd: ____,
+  scores: _____,
+  scorer: ______,
   ...row
 }: Partial<UsageKey> & UsageTotals & { start: number }): UsageRowRecord {
   const costs = { costUsd: costNanoUsd / NANO_USD, childCostUsd: childCostNanoUsd / NANO_USD }

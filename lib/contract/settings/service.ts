@@ -44,7 +44,7 @@ export const SERVICE = {
     where: 'both',
     type: 'flag',
     default: false,
-    readBy: ['publishing'],
+    readBy: ['publishing', 'identity'],
     description:
       'Lets tokens with the scope `manage` publish agents over HTTP. These agents can use every secret of the stack.',
     local: { default: true, description: 'When off, `POST /v1/agents` is rejected with 403.' },

@@ -14,6 +14,7 @@ import type {
   SuspendedExecution,
 } from '../execution.ts'
 import type { LearningStore, Teachers } from '../learning.ts'
+import type { Score } from '../score.ts'
 import type { KeyFilter } from '../search-keys.ts'
 import type { EndOfWait, Release, Renewal, Suspend } from '../transitions.ts'
 import type { PageRequest, SearchedPage } from './system.ts'
@@ -25,6 +26,8 @@ export type ExecutionFilter = {
   waiting?: 'any' | 'approval' | 'none' | undefined
   tenantId: string | null
   key?: KeyFilter | undefined
+  /** `low`: a score is below the minimum of its scorer, and nobody has reviewed it. `reviewed`: scored and reviewed. */
+  scores?: 'low' | 'reviewed' | undefined
   from?: number | undefined
   to?: number | undefined
   /** A page looks at `MAX_SEARCHED` executions at most, so that it can be short or empty. */
@@ -187,6 +190,8 @@ export interface ExecutionStore extends LearningStore {
     until: number | null
     markedAt?: string | false
   }): Promise<void>
+  /** Sets what a scorer says about an execution, if that has the scorer. Again does nothing. */
+  setScore(params: { organizationId: string; id: string; score: Score }): Promise<void>
   /** The ids of open executions that tool calls of an execution have started. */
   listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
   /**

@@ -18,6 +18,7 @@ import {
   idempotencyKey,
   isExecutionRecord,
   isOfEvents,
+  isOutboxShard,
   type Key,
   payloadNameOf,
   payloadPrefix,
@@ -87,7 +88,8 @@ export async function deleteExecution(
   if (record?.organizationId !== organizationId || record.purged) return 'missing'
   if (record.status === 'IN_PROGRESS') return 'open'
   // Its parent is resumed by what this would delete.
-  if (record.parentExecutionId && record.openUntil !== undefined && !record.deleted) return 'awaited'
+  const isListed = record.openUntil !== undefined && !isOutboxShard(record.openShard as string | undefined)
+  if (record.parentExecutionId && isListed && !record.deleted) return 'awaited'
   const events = record.deleted ? {} : await keepEvents(table, record as Item & ExecutionItem, now)
   const tombstone =
     (!record.deleted && (await putTombstone(table, id, { ...record, ...events }, now, isFinalRecord))) ||
@@ -312,6 +314,13 @@ export const isStored: Condition = {
   expression: 'attribute_exists(pk) AND attribute_not_exists(#deleted)',
   names: ['deleted'],
 }
+
+/** Writes of people and scorers replace one another in order, so that each deletes what it has replaced. */
+export const isAtRevision = (revision: number): Condition => ({
+  expression: `${isStored.expression} AND ${revision === 0 ? 'attribute_not_exists(#revision)' : '#revision = :current'}`,
+  names: ['deleted', 'revision'],
+  values: { ...(revision > 0 && { current: revision }) },
+})
 
 const isFinalRecord: Condition = {
   expression: `${isStored.expression} AND #status <> :open`,

@@ -13,7 +13,9 @@ import {
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
 import type { Teachers } from '../../core/learning.ts'
+import { toScoredEntry } from '../../core/run-score.ts'
 import type { Judgement } from '../../core/trial.ts'
+import type { ScoredEntry } from '../../core/usage.ts'
 import { needsApproval } from '../../core/wait.ts'
 import { MissingChunk } from '../table/chunks.ts'
 import {
@@ -61,6 +63,7 @@ const PLAIN_FIELDS = {
   selectedBy: 'CURRENT',
   schedule: null,
   scored: null,
+  scores: [],
   tokenId: null,
   parentExecutionId: null,
   limits: [],
@@ -137,6 +140,7 @@ export type ExecutionItem = Pick<ExecutionSummary, RequiredField> & {
   review?: StoredPayload
   /** What the index of rated executions shows of it; absent if it cannot be an example. */
   lesson?: LessonItem
+  statusShard?: string
   lessonShard?: string
   lessonOrder?: string
   /** Counts changes of a final record. */
@@ -276,30 +280,38 @@ export const outboxKeys = ({ id, finishedAt }: { id: string; finishedAt: string 
 })
 
 /** What enters a final execution into the usage index. */
-export const usageKeys = ({
+export function usageKeys({
   id,
   endedAt,
   error,
-  source,
+  output = null,
+  ...run
 }: {
   id: string
   /** Milliseconds since the epoch. */
   endedAt: number
   error: ExecutionError | null
-  source: Execution['source'] | undefined
-}): Item => ({
-  usageShard: usageShard(shardOf(id, USAGE_SHARDS)),
-  usageAt: endedAt,
-  errorCode: source === 'TRIAL' ? `${TRIAL_PREFIX}${error?.code ?? ''}` : error?.code,
-})
+  output?: JsonObject | null | undefined
+} & Partial<Pick<Execution, 'source' | 'scored'>>): Item {
+  const scored = toScoredEntry(run, output)
+  const code = error?.code ?? ''
+  const prefix = scored ? `SCORE#${JSON.stringify(scored)}#` : run.source === 'TRIAL' ? TRIAL_PREFIX : ''
+  return {
+    usageShard: usageShard(shardOf(id, USAGE_SHARDS)),
+    usageAt: endedAt,
+    errorCode: `${prefix}${code}` || undefined,
+  }
+}
 
-/** The index shows no source: it has what it was created with. */
+/** The index shows no source, and nothing of the run that a scorer has scored: it has what it was created with. */
 const TRIAL_PREFIX = 'TRIAL#'
 
 /** What the usage index shows of the end. */
-export function readUsageCode({ errorCode }: Pick<ExecutionItem, 'errorCode'>) {
-  const isTrial = errorCode?.startsWith(TRIAL_PREFIX) ?? false
-  return { isTrial, errorCode: (isTrial ? errorCode?.slice(TRIAL_PREFIX.length) : errorCode) || null }
+export function readUsageCode({ errorCode = '' }: Pick<ExecutionItem, 'errorCode'>) {
+  const isTrial = errorCode.startsWith(TRIAL_PREFIX)
+  const [, json, scoredCode] = /^SCORE#(\{.*\})#(.*)$/s.exec(errorCode) ?? []
+  const code = scoredCode ?? (isTrial ? errorCode.slice(TRIAL_PREFIX.length) : errorCode)
+  return { isTrial, errorCode: code || null, ...(json && { scored: JSON.parse(json) as ScoredEntry }) }
 }
 
 /** The key under which the lists of an organization show an open or failed execution. */

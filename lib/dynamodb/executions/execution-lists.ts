@@ -28,6 +28,7 @@ import {
   loadExecution,
   parseError,
   SUMMARY_ATTRIBUTES,
+  statusKey,
   toSummary,
 } from './execution-item.ts'
 import { queryByKey } from './search-items.ts'
@@ -114,7 +115,7 @@ export function executionLists(table: Table): Pick<ExecutionStore, 'list' | 'lis
   }
 }
 
-const SUMMARY_AND_DELETED = [...SUMMARY_ATTRIBUTES, 'deleted']
+const SUMMARY_AND_DELETED = [...SUMMARY_ATTRIBUTES, 'deleted', 'statusShard']
 
 const positionOf = (item: { id: string } | undefined): ListPosition | null =>
   item ? { order: item.id } : null
@@ -133,6 +134,7 @@ const matches = (item: ExecutionItem, params: ExecutionListParams): boolean =>
   isVisible(params)(item) &&
   (!params.status || item.status === params.status) &&
   isWaiting(item, params.waiting) &&
+  (!params.scores || item.statusShard === statusKey(item, SCORE_KEYS[params.scores])) &&
   (!params.key || hasKey(item.keys ?? [], params.key)) &&
   !isOfTrial(item) &&
   (!params.search || isFound(item, params.search))
@@ -148,6 +150,8 @@ function isFound(item: ExecutionItem, search: ExecutionSearch): boolean {
   if (!error || (errorCode !== undefined && error.code !== errorCode)) return false
   return errorText === undefined || toKey(`${error.code}\n${error.message}`).includes(toKey(errorText))
 }
+
+const SCORE_KEYS = { low: 'LOW-SCORE', reviewed: 'REVIEWED' } as const
 
 /** Clocks of processes differ: an execution may seem to end before it began. */
 const CLOCK_SKEW_MS = 60_000
@@ -169,7 +173,8 @@ async function readRecords(table: Table, items: Record[]): Promise<Record[]> {
  * The keys under which `executions-by-status` has what matches, and `active-executions` what is neither suspended nor
  * final; null if they do not have all of it.
  */
-function statusKeysOf({ status, waiting }: ExecutionListParams): (StatusKey | 'ACTIVE')[] | null {
+function statusKeysOf({ status, waiting, scores }: ExecutionListParams): (StatusKey | 'ACTIVE')[] | null {
+  if (scores) return [SCORE_KEYS[scores]]
   if (status === 'ERROR') return ['ERROR']
   if (waiting === 'approval') return ['WAITING-APPROVAL']
   if (waiting === 'any') return ['WAITING', 'WAITING-APPROVAL']

@@ -31,6 +31,7 @@ import { executionLists } from './execution-lists.ts'
 import { learningStore } from './learning-store.ts'
 import { listOpenChildren, openExecutions } from './open-executions.ts'
 import { executionReaders } from './read-executions.ts'
+import { scoreStore } from './score-store.ts'
 import { putSearchItems } from './search-items.ts'
 
 /** Executions. Each is an item collection: the record, the chunks of large payloads, the steps. */
@@ -62,14 +63,15 @@ export function executionStore(table: Table): ExecutionStore {
   const store: ExecutionStore = {
     ...learningStore(table),
     ...openExecutions(table),
+    ...scoreStore(table),
 
     async create({ execution, isMarked, countedAt, sendBefore = endOfWrite() }) {
-      const { id, parentExecutionId, finishedAt, error, source } = execution
+      const { id, parentExecutionId, finishedAt } = execution
       // Written first, so that a deletion of the parent finds whatever is created.
       if (parentExecutionId !== null) await table.put(childKey(parentExecutionId, id))
       const item = await toItem(table, execution)
       const indexed = finishedAt && {
-        ...usageKeys({ id, endedAt: countedAt ?? Date.parse(finishedAt), error, source }),
+        ...usageKeys({ ...execution, endedAt: countedAt ?? Date.parse(finishedAt) }),
         ...(isMarked && outboxKeys({ id, finishedAt })),
       }
       const isCreated = finishedAt
@@ -184,7 +186,7 @@ export function executionStore(table: Table): ExecutionStore {
 
     async finish({ execution, isMarked, sendBefore = endOfWrite(), ...params }) {
       const { outcome, finishedAt, staysListed } = params
-      const { id, source } = execution
+      const { id, source, scored } = execution
       const { owner } = execution.lease
       const writtenAt = Date.parse(finishedAt)
       const target = { executionId: id, holder: executionKey(id), writer: `output-${owner}`, writtenAt }
@@ -194,9 +196,9 @@ export function executionStore(table: Table): ExecutionStore {
           ? { output: await storePayload(table, target, outcome.output) }
           : { statusShard: statusKey(execution, 'ERROR') }
       const transition = transitions.finish(owner, params)
-      const { error = null } = transition.set
+      const { error = null, output } = transition.set
       const keys = {
-        ...usageKeys({ id, endedAt: writtenAt, error, source }),
+        ...usageKeys({ id, endedAt: writtenAt, error, output, source, scored }),
         ...(staysListed && listedKeys(id)),
         ...(isMarked && !staysListed && outboxKeys({ id, finishedAt })),
       }
@@ -233,7 +235,7 @@ export function executionStore(table: Table): ExecutionStore {
       const keys = {
         ...open,
         ...marks,
-        ...usageKeys({ id, endedAt: Date.parse(finishedAt), error, source: execution?.source }),
+        ...usageKeys({ ...execution, id, endedAt: Date.parse(finishedAt), error }),
         statusShard: statusKey({ organizationId, id }, 'ERROR'),
       }
       const item = await apply(id, transitions.end(guard, ending), keys, { sendBefore })

@@ -36,8 +36,9 @@ import {
 import { INDEXES } from '../table/schema.ts'
 import { listRecords } from '../table/sharded-list.ts'
 import { type Condition, type Item, pick, queryPages, type Table } from '../table/table.ts'
-import { isStored } from './cleanup.ts'
+import { isAtRevision } from './cleanup.ts'
 import { type ExecutionItem, feedbackOf, loadExecution, readRecord } from './execution-item.ts'
+import { scoreKeys } from './score-store.ts'
 
 /** Concurrent writers of feedback that one of them may lose to. */
 const MAX_TRIES = 50
@@ -65,6 +66,7 @@ export function learningStore(table: Table): LearningStore {
           if (payload && 'name' in payload) await scheduleCleanup(table, id, payload.name, writtenAt)
         const review = isReview ? stored : isOverReview ? before.feedback : before.review
         const lesson = toLesson(before, { feedback: stored, review }, embedding)
+        const scored = scoreKeys(before, review)
         const set = {
           feedback: stored,
           feedbackBy: writer,
@@ -72,8 +74,13 @@ export function learningStore(table: Table): LearningStore {
           revision: revision + 1,
           ...(isOverReview && { review: before.feedback }),
           ...lesson,
+          ...scored.set,
         }
-        const remove = [...(isReview ? ['review'] : []), ...(lesson ? [] : LESSON_ATTRIBUTES)]
+        const remove = [
+          ...(isReview ? ['review'] : []),
+          ...(lesson ? [] : LESSON_ATTRIBUTES),
+          ...scored.remove,
+        ]
         const updated = await table.update(key, { set, remove, condition: isAtRevision(revision) })
         const item = updated ?? (await readRecord(table, id))
         if (!item || item.feedbackBy === writer) {
@@ -185,13 +192,6 @@ function fromLesson(item: Item): Lesson {
 async function dropResult(table: Table, { id, cachedExecutionId, cache }: ExecutionItem): Promise<void> {
   if (cache) await table.delete(cacheKey(cache.key), belongsTo(cachedExecutionId ?? id))
 }
-
-/** Concurrent feedback is replaced in the order of its revisions, so that each writer deletes what it has replaced. */
-const isAtRevision = (revision: number): Condition => ({
-  expression: `${isStored.expression} AND ${revision === 0 ? 'attribute_not_exists(#revision)' : '#revision = :current'}`,
-  names: ['deleted', 'revision'],
-  values: { ...(revision > 0 && { current: revision }) },
-})
 
 const isOfTenant = ({ tenantId }: LearningScope): Condition => ({
   expression: tenantId === null ? 'attribute_not_exists(#tenantId)' : '#tenantId = :tenantId',

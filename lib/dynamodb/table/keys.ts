@@ -348,8 +348,11 @@ export const organizationsShard = (shard: number): string => `ORGS#${shard}`
 export const agentShard = (agentId: string, shard: number): string => `AGENT#${agentId}#EXEC#${shard}`
 export const tenantShard = (organizationId: string, tenantId: string, shard: number): string =>
   `ORG#${organizationId}#TENANT#${shard}#${tenantId}`
-/** What the index `executions-by-status` tells apart. Both kinds of waiting executions are in progress for clients. */
-export type StatusKey = 'IN_PROGRESS' | 'WAITING' | 'WAITING-APPROVAL' | 'ERROR'
+/**
+ * What the index `executions-by-status` tells apart. Both kinds of waiting executions are in progress for clients. Of
+ * those that have succeeded, it has some with scores: a low one that nobody has reviewed, or one beside a review.
+ */
+export type StatusKey = 'IN_PROGRESS' | 'WAITING' | 'WAITING-APPROVAL' | 'ERROR' | 'LOW-SCORE' | 'REVIEWED'
 export const statusShard = (organizationId: string, status: StatusKey, shard: number): string =>
   `ORG#${organizationId}#${status}#${shard}`
 /** Executions that have a key with this name, by its value: in the index `executions-by-status`, too. */

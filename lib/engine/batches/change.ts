@@ -51,14 +51,19 @@ type RetryStores = AcceptStores & {
 }
 
 /**
- * A new batch of the lines of one that has ended which failed, were cancelled or were not started. It has the version
- * and the options of the first one. Without an idempotency key, there is no second one until the last one has ended.
+ * A new batch of the lines of one that has ended which failed, were cancelled or were not started. It has the options
+ * of the first one. Without an idempotency key, a version has no second one until the last one has ended.
+ * @param version by default, that of the first batch
  * @throws BatchNotFound, BatchInProgress, ServiceError `InputSchemaMismatch` if no line failed, and what `prepareBatch`
  * and `acceptBatch` throw
  */
 export async function retryFailed(
   stores: RetryStores,
-  { idempotencyKey, ...reference }: BatchReference & { idempotencyKey: string | undefined },
+  {
+    idempotencyKey,
+    version,
+    ...reference
+  }: BatchReference & { idempotencyKey: string | undefined; version?: string | undefined },
 ): Promise<Batch> {
   const batch = await findBatch(stores, reference)
   if (batch.status !== 'ENDED') throw new BatchInProgress(batch.id)
@@ -68,7 +73,7 @@ export async function retryFailed(
     idOrSlug: batch.agentId,
     overrides: {
       ...batch.options,
-      version: batch.versionId,
+      version: version ?? batch.versionId,
       tenantId: batch.tenantId ?? undefined,
       webhookUrl: batch.webhookUrl ?? undefined,
       maxBatchCostUsd: batch.maxCostUsd ?? undefined,
@@ -81,7 +86,7 @@ export async function retryFailed(
   if (target.key !== undefined) return startBatch(stores, target, { ...source, readLines })
   const read = await readLines()
   for (let number = 1; ; number++) {
-    const key = `retry ${number} of ${batch.id}`
+    const key = `retry ${number} of ${batch.id} on ${target.version.id}`
     const retry = await startBatch(stores, { ...target, key }, { ...source, readLines: async () => read })
     if (retry.status !== 'ENDED') return retry
   }

@@ -24,6 +24,7 @@ export type ExecutionQuery = PageQuery & {
   tenantId?: string | undefined
   /** See `parseKeyFilter`. */
   key?: string | undefined
+  scores?: 'low' | undefined
   from?: string | undefined
   to?: string | undefined
   /** `summary`: without the payloads, which are not read. */
@@ -49,6 +50,7 @@ export async function listExecutions(
     waiting,
     tenantId,
     key,
+    scores,
     from,
     to,
     fields,
@@ -63,6 +65,7 @@ export async function listExecutions(
   if (waiting && status !== undefined && status !== 'IN_PROGRESS') throw new InvalidQueryParameter([WAITING])
   const finished = parseFinished({ finishedFrom, finishedTo })
   if (finished && (waiting || status === 'IN_PROGRESS')) throw new InvalidQueryParameter([FINAL])
+  if (scores && (waiting || (status ?? 'SUCCESS') !== 'SUCCESS')) throw new InvalidQueryParameter([SCORED])
   const search = { ...filters, versionId: version, ...finished }
   const ofError = search.errorCode === undefined ? 'errorText' : 'errorCode'
   const isOfErrors = search[ofError] !== undefined
@@ -73,6 +76,7 @@ export async function listExecutions(
     ...(waiting !== undefined && { waiting: waiting ? ('any' as const) : ('none' as const) }),
     tenantId: resolveTenant(access, tenantId) ?? null,
     ...(key !== undefined && { key: toKeyFilter(key) }),
+    scores,
     ...limitToAgents(access, await findAgentId(agents, access, agent)),
     ...parseTimeRange(from, to),
     ...parsePage({ limit, cursor }, BY_ID),
@@ -85,6 +89,11 @@ const WAITING = {
   path: 'waiting',
   message:
     'waiting=true can only be combined with status=IN_PROGRESS: suspended executions have this status.',
+}
+
+const SCORED = {
+  path: 'scores',
+  message: 'scores can only be combined with status=SUCCESS: only these executions have scores.',
 }
 
 const FINAL = {

@@ -11,6 +11,7 @@ import {
 import { cacheKeyOf } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
+import { chooseScorers } from '../../core/run-score.ts'
 import type { ScoredRun } from '../../core/score.ts'
 import { readKeys } from '../../core/search-keys.ts'
 import type { Suspension } from '../../core/wait.ts'
@@ -74,6 +75,7 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     selectedBy,
     tokenId: parent.tokenId,
     keys: readKeys(version.keys, 'input', input),
+    scores: isScored(parent) ? chooseScorers(version.scorers, id) : [],
     traceparent,
     options,
     cache: key === null ? null : { key, ttlSeconds: version.execution.cacheTtlSeconds },
@@ -99,6 +101,10 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
     throw error
   }
 }
+
+/** Of what another agent has called, nobody knows whether it began with a trial or a draft. */
+const isScored = ({ source, isDraft }: Execution): boolean =>
+  !isDraft && ['API', 'BATCH', 'SCHEDULE'].includes(source)
 
 /** Runs it if no other worker does, and waits otherwise: those may all be busy with parents that wait. */
 async function runToEnd(

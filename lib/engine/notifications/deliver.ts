@@ -5,6 +5,7 @@ import {
   EVENT_BUS,
   parseEventId,
   REMOTE_AGENT,
+  SCORES,
   type SubjectEvent,
   TRACES,
   type Webhook,
@@ -42,7 +43,7 @@ export async function deliverEvents(
     subject.events.map(async (event) => {
       const isNew = ({ id }: Destination) =>
         !delivered.some(({ revision, destinationId }) => revision === event.revision && destinationId === id)
-      const isSendable = ({ id }: Destination) => id !== TRACES || subject.execution !== undefined
+      const isSendable = ({ id }: Destination) => !needsExecution(id) || subject.execution !== undefined
       const wanted = await engine.destinations.of(subject.addressed, event.type)
       const known = wanted.filter((each) => isNew(each) && isSendable(each))
       const found = known.map((each) => (each.id === REMOTE_AGENT ? findRemote(engine, subject) : each))
@@ -97,7 +98,8 @@ async function attemptAgain(
   isRequested = false,
 ): Promise<Delivery | null> {
   const subject = await readSubject(engine, previous)
-  if (!subject || (previous.destinationId === TRACES && !subject.execution)) {
+  const needs = needsExecution(previous.destinationId) || previous.type === 'score.low'
+  if (!subject || (needs && !subject.execution)) {
     await engine.deliveries.delete(previous)
     return null
   }
@@ -119,7 +121,7 @@ async function destinationOf(
   { organizationId, webhookUrl }: Addressed,
   id: string,
 ): Promise<Target> {
-  if (id === EVENT_BUS || id === TRACES) return { id, webhook: null, url: null }
+  if (id === EVENT_BUS || needsExecution(id)) return { id, webhook: null, url: null }
   if (id === DEFAULT_WEBHOOK) return { id, webhook: null, url: webhookUrl }
   const webhook = await webhooks.get({ organizationId, id })
   if (webhook?.enabled) return { id, webhook, url: webhook.url }
@@ -147,9 +149,11 @@ async function attemptDelivery(
     problem !== undefined
       ? unsent(problem)
       : await breaker.run(receiverOf(destination, event), { isForced: isLast || isRequested }, () =>
-          destination.id === TRACES && execution
+          execution && destination.id === TRACES
             ? engine.sendTrace(execution)
-            : engine.send(destination, event, data),
+            : execution && destination.id === SCORES && engine.score
+              ? engine.score(execution)
+              : engine.send(destination, event, data),
         )
   const now = system.now()
   if (destination.webhook) await noteResult(engine, destination.webhook, result)
@@ -201,6 +205,9 @@ async function noteRedelivery(
   if (await deliveries.put({ delivery, attempts, dueAt })) return delivery
   return (await deliveries.get(delivery)) ?? delivery
 }
+
+/** Whether a destination takes the execution itself: it is none for one that was deleted. */
+const needsExecution = (id: string): boolean => id === TRACES || id === SCORES
 
 /** What answers or does not: URLs that are given with requests have nothing in common but their name. */
 function receiverOf({ id, url }: Destination, { organizationId }: SubjectEvent): string {

@@ -6,6 +6,7 @@ import {
   EVENT_BUS,
   type EventType,
   REMOTE_AGENT,
+  SCORES,
   type Selectable,
   selects,
   TRACES,
@@ -13,6 +14,7 @@ import {
 } from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { AbortedEvent } from '../../core/rollout.ts'
+import { scoredBy } from '../../core/run-score.ts'
 import { isTraceSampled } from '../../core/traceparent.ts'
 import { type LimitWarning, ownerOf } from '../../core/usage-limits.ts'
 import { type Environment, readSetting } from '../../environment.ts'
@@ -31,7 +33,7 @@ export type Destination = {
 /** What decides who wants the events of a subject. */
 export type Addressed = Selectable &
   Pick<ExecutionSummary, 'organizationId' | 'webhookUrl' | 'parentExecutionId' | 'isDraft'> &
-  Partial<Pick<ExecutionSummary, 'id' | 'traceparent' | 'cached' | 'callbackSecret'>>
+  Partial<Pick<ExecutionSummary, 'id' | 'traceparent' | 'cached' | 'callbackSecret' | 'scored' | 'scores'>>
 
 /** Webhooks that another process changes take effect within this time. */
 const CACHED_MS = 30_000
@@ -105,8 +107,9 @@ export function openDestinations(
         ...(isTraced(addressed, type, environment) ? [TRACES] : []),
         // Runs that can be called back may be those of a remote agent.
         ...(type === 'execution.cancelled' && addressed.callbackSecret ? [REMOTE_AGENT] : []),
+        ...(hasScores(addressed, type) ? [SCORES] : []),
       ].map((id) => ({ id, webhook: null, url: null }))
-      if (!isReported(addressed)) return always
+      if (!isReported(addressed, type)) return always
       const { organizationId, webhookUrl: url } = addressed
       const all = (await known.fetch(organizationId)) ?? []
       return [
@@ -122,7 +125,7 @@ export function openDestinations(
 }
 
 /** Ends of executions. */
-const ENDS: EventType[] = ['execution.succeeded', 'execution.failed', 'execution.cancelled']
+const ENDS: EventType[] = ['execution.succeeded', 'execution.failed', 'execution.cancelled', 'score.low']
 
 /** All runs that are sampled, also those of drafts, of trials and of agents: not those that reuse a result. */
 function isTraced(
@@ -135,6 +138,13 @@ function isTraced(
   return id !== undefined && !cached && isTraceSampled({ id, traceparent }, percent)
 }
 
-/** Events are those of runs and batches that a client has started on a published version, without trials. */
-const isReported = ({ parentExecutionId, isDraft, source }: Addressed): boolean =>
-  parentExecutionId === null && !isDraft && source !== 'TRIAL'
+/** The end of a run whose scorers have to be started, or of one of these. */
+const hasScores = (addressed: Addressed, type: EventType): boolean =>
+  ENDS.includes(type) && (addressed.scores?.length ? type === ENDS[0] : scoredBy(addressed) !== undefined)
+
+/**
+ * Events are those of runs and batches that a client has started on a published version, without trials. Runs of
+ * scorers have none of their own.
+ */
+const isReported = ({ parentExecutionId, isDraft, source }: Addressed, type: EventType): boolean =>
+  type === 'score.low' || (parentExecutionId === null && !isDraft && source !== 'TRIAL')

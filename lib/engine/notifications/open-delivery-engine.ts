@@ -20,7 +20,10 @@ import { type Destination, type Destinations, openDestinations } from './destina
 import { eventSender } from './send-event.ts'
 
 export type DeliveryEngine = {
-  executions: Pick<ExecutionStore, 'clearEvents' | 'getDeleted' | 'getLimited' | 'getStatus' | 'getSummary'>
+  executions: Pick<
+    ExecutionStore,
+    'clearEvents' | 'get' | 'getDeleted' | 'getLimited' | 'getStatus' | 'getSummary'
+  >
   agents: Pick<AgentStore, 'getVersion'>
   audit: Pick<AuditStore, 'get'>
   batches: Pick<BatchStore, 'get'>
@@ -39,6 +42,12 @@ export type DeliveryEngine = {
   send(destination: Destination, event: SentEvent, data: string): Promise<DeliveryResult>
   /** Sends the trace of an execution. @throws Unavailable */
   sendTrace: SendTrace
+  /**
+   * Starts the scorers of an execution, or takes the end of one to what it scores. Whoever only repeats deliveries to
+   * webhooks has none.
+   * @throws Unavailable
+   */
+  score?: (execution: Execution | ExecutionSummary) => Promise<DeliveryResult>
   /** The record that clients see. */
   toRecord(execution: Execution): object
   /** The same without payloads, for an execution whose record is too large. */

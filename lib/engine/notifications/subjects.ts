@@ -6,6 +6,7 @@ import {
   type SuspendedExecution,
 } from '../../core/execution.ts'
 import { AUDIT_EVENT, type EventType, type Subject, type SubjectEvent } from '../../core/notification.ts'
+import { findLowScore, scoredBy } from '../../core/run-score.ts'
 import { ownerOf } from '../../core/usage-limits.ts'
 import type { Wait } from '../../core/wait.ts'
 import { readSetting } from '../../environment.ts'
@@ -67,12 +68,14 @@ const eventOf = (subject: Subject, { organizationId }: Key, type: EventType, occ
 async function readExecutionEvents(engine: DeliveryEngine, key: Key): Promise<EventSubject | null> {
   const stored = await readExecution(engine, key)
   const execution = stored ?? (await engine.executions.getDeleted(key))
+  const low = stored && findLowScore(stored)
   return (
     execution && {
-      addressed: execution,
+      // Webhooks select it by the agent whose run it is about.
+      addressed: low ? { ...execution, agentId: low.agentId } : execution,
       ...(stored && { execution: stored }),
-      events: eventsOf(execution),
-      dataOf: (event) => dataOf(engine, execution, event, stored === null),
+      events: eventsOf(execution).map((event) => (low ? { ...event, type: 'score.low' } : event)),
+      dataOf: (event) => (low ? JSON.stringify(low) : dataOf(engine, execution, event, stored === null)),
       async setHandled() {
         if (isFinal(execution)) await engine.deliveries.setHandled({ kind: 'execution', id: key.id })
         else if (execution.suspension && execution.pendingEvents.length > 0)
@@ -160,6 +163,8 @@ async function readExecution(
       if (error instanceof Unavailable) throw error
       return null
     })
+  // What has been scored may be large, what the scorer says about it is not.
+  if (execution && scoredBy(execution) && !('output' in execution)) return executions.get(key)
   return execution ?? executions.getSummary(key)
 }
 

@@ -71,10 +71,11 @@ export async function putRollout({ system, given, trial, ...reference }: Start):
 
 function toAbortRules(given: GivenRollout['abort']): AbortRules | null {
   if (!given) return null
-  const { maxErrorRate, maxCostIncrease, minRuns } = given
+  const { maxErrorRate, maxCostIncrease, maxScoreDrop, minRuns } = given
   return {
     ...(typeof maxErrorRate === 'number' && { maxErrorRate: rounded(maxErrorRate) }),
     ...(typeof maxCostIncrease === 'number' && { maxCostIncrease: rounded(maxCostIncrease) }),
+    ...(typeof maxScoreDrop === 'number' && { maxScoreDrop: rounded(maxScoreDrop) }),
     minRuns: minRuns ?? ROLLOUT_MIN_RUNS.default,
   }
 }

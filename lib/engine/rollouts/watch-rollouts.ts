@@ -13,13 +13,15 @@ import {
   type Rollout,
   type RolloutComparison,
   type RolloutFigures,
+  type ScorerFigures,
 } from '../../core/rollout.ts'
+import { addScores, NO_SCORES, toScoreFigures } from '../../core/score-statistics.ts'
 import {
   countFailed,
   INTERVAL_MS,
   NANO_USD,
-  NO_TOTALS,
   startOf,
+  type UsageKey,
   type UsageRow,
   UsageSums,
   type UsageTotals,
@@ -38,8 +40,8 @@ type Params = {
   memory: RolloutMemory
 }
 
-/** Totals of versions in one minute, by version. */
-type Minute = Map<string, UsageTotals>
+/** Totals of versions, and of their scorers, in one minute. */
+type Minute = (Pick<UsageKey, 'versionId' | 'scorer'> & UsageTotals)[]
 
 /** Of a rollout: its minutes so far. Those before `until` are final. */
 type Progress = { until: number; minutes: Map<number, Minute> }
@@ -173,7 +175,10 @@ async function compare(
     const minute = sumOf(rows, versions)
     for (const { progress, readFrom, versionIds } of rollouts) {
       if (start < readFrom) continue
-      progress.minutes.set(start, new Map([...minute].filter(([id]) => versionIds.includes(id))))
+      progress.minutes.set(
+        start,
+        minute.filter(({ versionId }) => versionIds.includes(versionId)),
+      )
       if (start < final) progress.until = start + INTERVAL_MS.minute
     }
     isComplete = system.now() < deadline
@@ -181,25 +186,31 @@ async function compare(
   }
   return rollouts.map(({ progress, versionIds: [versionId, currentId] }) => {
     if (isComplete) progress.until = Math.max(progress.until, final)
-    const all = [...progress.minutes.values()]
+    const all = [...progress.minutes.values()].flat()
     return { rollout: toFigures(versionId, all), current: toFigures(currentId, all) }
   })
 }
 
 function sumOf(rows: UsageRow[], versions: Set<string>): Minute {
-  const sums = new UsageSums(['version'])
+  const sums = new UsageSums<Pick<UsageKey, 'versionId' | 'scorer'>>(['version', 'scorer'])
   sums.add(rows.filter(({ versionId }) => versions.has(versionId)))
-  return new Map(sums.rows.map((row) => [String(row.versionId), row]))
+  return sums.rows
 }
 
-function toFigures(versionId: string, minutes: Minute[]): RolloutFigures {
-  const totals = minutes.map((minute) => minute.get(versionId) ?? NO_TOTALS)
+function toFigures(id: string, minutes: Minute): RolloutFigures {
+  const totals = minutes.filter(({ versionId }) => versionId === id)
   const sum = (count: (each: UsageTotals) => number) => totals.reduce((all, each) => all + count(each), 0)
+  const scorers = new Set(totals.flatMap(({ scorer }) => scorer ?? []))
+  const scores = [...scorers].sort().map((name): ScorerFigures => {
+    const all = totals.filter(({ scorer }) => scorer === name).map(({ scores }) => scores)
+    return { scorer: name, ...toScoreFigures(all.reduce(addScores, NO_SCORES)) }
+  })
   return {
-    versionId,
+    versionId: id,
     runs: sum(({ runs, unjudgedRuns }) => runs - unjudgedRuns),
     failed: sum((each) => countFailed(each) - each.unjudgedErrors),
     computed: sum(({ runs, uncomparedRuns }) => runs - uncomparedRuns),
     costUsd: sum((each) => each.costNanoUsd + each.childCostNanoUsd - each.uncomparedCostNanoUsd) / NANO_USD,
+    ...(scores.length > 0 && { scores }),
   }
 }

@@ -13,6 +13,7 @@ import { MAX_GRACE } from '../../core/lease-times.ts'
 import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import * as limits from '../../core/limits.ts'
 import type { IdempotencyStore } from '../../core/ports/caches.ts'
+import { chooseScorers } from '../../core/run-score.ts'
 import { readKeys } from '../../core/search-keys.ts'
 import { readSetting, SHARED_WORKER } from '../../environment.ts'
 import { type Admit, admission } from '../../limits/admission.ts'
@@ -215,6 +216,8 @@ export function newExecutionParams(
   const { version, input, inputAdaptations = [], adaptedInput, tenantId, options } = request
   const { tokenId = null, webhookUrl = null, cache = null, batch = null, schedule = null } = request
   const { replay = null, learnedFrom = null, watchedUntil = null, traceparent = null } = request
+  const { scored = null } = request
+  const isProduction = !scored && !replay?.isTrial && version.status !== 'DRAFT'
   return {
     id: executionId,
     organizationId: version.organizationId,
@@ -240,6 +243,9 @@ export function newExecutionParams(
     schedule,
     ...(request.selectedBy && { selectedBy: request.selectedBy }),
     replay,
+    ...(scored?.production && { parent: { executionId: scored.executionId, callers: [] } }),
+    scored,
+    scores: isProduction ? chooseScorers(version.scorers, executionId) : [],
     learnedFrom,
     traceparent,
     watchedUntil,

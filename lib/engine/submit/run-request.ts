@@ -12,6 +12,7 @@ import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
 import { InputSchemaMismatch, InsufficientScope } from '../../core/request-errors.ts'
 import { AgentNotFound } from '../../core/resource-errors.ts'
+import type { ScoredRun } from '../../core/score.ts'
 import { toTraceparent } from '../../core/traceparent.ts'
 import type { Replay } from '../../core/trial.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
@@ -46,6 +47,8 @@ export type RunRequest = {
   schedule?: ScheduledRun | null
   /** The execution that it repeats, and how; null by default. */
   replay?: Replay | null
+  /** The execution that it scores; null by default. */
+  scored?: ScoredRun | null
   /** The examples of a replay: those of its original. By default, the run chooses them. */
   learnedFrom?: string[] | null
   /** See `Execution`. */

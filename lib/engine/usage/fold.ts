@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import { FOLD_DELAY_MS } from '../../core/limits.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { UsagePosition, UsageSlot, UsageStore } from '../../core/ports/usage.ts'
-import { DEPLOYMENT, INTERVAL_MS, startOf, toUsageRow, type UsageKey, UsageSums } from '../../core/usage.ts'
+import { DEPLOYMENT, INTERVAL_MS, startOf, toUsageRows, type UsageKey, UsageSums } from '../../core/usage.ts'
 
 type Params = {
   usage: Omit<UsageStore, 'read'>
@@ -103,7 +103,7 @@ async function* foldMinutes(
   for await (const { entries, until } of usage.readEntries({ from, before })) {
     for (const entry of entries) {
       const sums = getOrAdd(minutes, startOf('minute', entry.at), () => new Map())
-      getOrAdd(sums, entry.organizationId, () => new UsageSums<UsageKey>()).add([toUsageRow(entry)])
+      getOrAdd(sums, entry.organizationId, () => new UsageSums<UsageKey>()).add(toUsageRows(entry))
     }
     yield* putUntil(startOf('minute', until))
   }
@@ -133,7 +133,10 @@ async function rollUp(
   if (rows.length > 0) await usage.put({ organizationId: DEPLOYMENT, rows, ...slot })
 }
 
-const ALL_KEYS = { tenantId: null, agentId: DEPLOYMENT, versionId: DEPLOYMENT, model: null, tokenId: null }
+const ALL_KEYS = {
+  ...{ tenantId: null, agentId: DEPLOYMENT, versionId: DEPLOYMENT },
+  ...{ model: null, tokenId: null, scorer: null },
+}
 
 async function putAll(usage: Params['usage'], sums: Sums, slot: UsageSlot & Reading): Promise<void> {
   const limit = pLimit(MAX_REQUESTS)

@@ -9,11 +9,11 @@ import type { Page, System } from '../../core/ports/system.ts'
 import type { UsageStore } from '../../core/ports/usage.ts'
 import { InvalidCursor, InvalidQueryParameter } from '../../core/request-errors.ts'
 import {
-  DIMENSION_FIELDS,
   INTERVAL_MS,
+  ROW_FIELDS,
+  type RowDimension,
   startOf,
   USAGE_RANGES,
-  type UsageDimension,
   type UsageInterval,
   type UsageKey,
   type UsageRow,
@@ -23,7 +23,7 @@ import {
 
 /** What a request asks for. `from` and `to`: RFC 3339. */
 export type UsageQuery = PageQuery & {
-  groupBy?: UsageDimension[] | undefined
+  groupBy?: RowDimension[] | undefined
   interval?: UsageInterval | undefined
   from?: string | undefined
   to?: string | undefined
@@ -41,19 +41,20 @@ export type UsageStores = { usage: Pick<UsageStore, 'read' | 'getPosition'>; sys
 
 /**
  * A page of what a token may see of the usage of its organization, by interval and group. It can have fewer rows than
- * `limit`, or none, although others follow. `groupBy`, `range`: what the request asks for, with the defaults and the
- * rounding: those of the following pages.
+ * `limit`, or none, although others follow. `range`: what the request asks for, with the defaults and the rounding:
+ * those of the following pages.
  * @throws AgentNotFound, Forbidden for another tenant than that of the token, InvalidCursor, InvalidQueryParameter
  */
 export async function readUsage(
   { agents, usage, system }: UsageStores & { agents: AgentStore },
   { access, query }: { access: Access; query: UsageQuery },
-  { maxRows = MAX_USAGE_ROWS }: { maxRows?: number } = {},
-): Promise<{ page: Page<GroupUsage>; groupBy: UsageDimension[]; range: Range }> {
+  { maxRows = MAX_USAGE_ROWS, isOf = hasUsage }: { maxRows?: number; isOf?: (row: UsageRow) => boolean } = {},
+): Promise<{ page: Page<GroupUsage>; range: Range }> {
   const { groupBy = [], limit = USAGE_PAGE_SIZE.default, cursor } = query
   const range = parseRange(query, system.now())
   const after = parsePosition({ cursor }, groupBy, range.interval)
-  const isVisible = await toFilter(agents, access, query)
+  const mayBeSeen = await toFilter(agents, access, query)
+  const isVisible = (row: UsageRow) => isOf(row) && mayBeSeen(row)
   const items: GroupUsage[] = []
   const rest = { ...range, from: Math.max(range.from, after?.start ?? 0) }
   const parts = readTotals({ usage, system }, { organizationId: access.organizationId, ...rest })
@@ -66,15 +67,18 @@ export async function readUsage(
       const last = items.at(-1)
       if (last && items.length === limit) {
         const next = toPosition(last.start, groupBy, valuesOf(groupBy, last))
-        return { page: { items, next }, groupBy, range }
+        return { page: { items, next }, range }
       }
       items.push({ start, ...row })
     }
     if (following !== null && read >= maxRows)
-      return { page: { items, next: toPosition(following, groupBy, null) }, groupBy, range }
+      return { page: { items, next: toPosition(following, groupBy, null) }, range }
   }
-  return { page: { items, next: null }, groupBy, range }
+  return { page: { items, next: null }, range }
 }
+
+/** Rows of scorers have scores instead. */
+const hasUsage = ({ scorer }: UsageRow): boolean => scorer === null
 
 /**
  * Rounded outwards to whole intervals, and not beyond the current one.
@@ -140,7 +144,7 @@ async function* sumIntervals(
     interval,
     groupBy,
     isVisible,
-  }: { interval: UsageInterval; groupBy: UsageDimension[]; isVisible: (row: UsageRow) => boolean },
+  }: { interval: UsageInterval; groupBy: RowDimension[]; isVisible: (row: UsageRow) => boolean },
 ) {
   let sums = new UsageSums(groupBy)
   let start = 0
@@ -160,8 +164,8 @@ async function* sumIntervals(
 
 type Values = (string | null)[]
 
-const valuesOf = (groupBy: UsageDimension[], row: Partial<UsageKey>): Values =>
-  groupBy.map((dimension) => row[DIMENSION_FIELDS[dimension]] ?? null)
+const valuesOf = (groupBy: RowDimension[], row: Partial<UsageKey>): Values =>
+  groupBy.map((dimension) => row[ROW_FIELDS[dimension]] ?? null)
 
 /** In the order of the dimensions; null first. */
 function compareGroups(a: Values, b: Values): number {
@@ -172,12 +176,12 @@ function compareGroups(a: Values, b: Values): number {
 }
 
 /** After this group of an interval; null: at its beginning. A cursor of other groups is none of this list. */
-const toPosition = (start: number, groupBy: UsageDimension[], values: Values | null): ListPosition => ({
+const toPosition = (start: number, groupBy: RowDimension[], values: Values | null): ListPosition => ({
   order: `${new Date(start).toISOString()}#${groupBy}#${JSON.stringify(values)}`,
 })
 
 /** @throws InvalidCursor */
-function parsePosition(page: PageQuery, groupBy: UsageDimension[], interval: UsageInterval) {
+function parsePosition(page: PageQuery, groupBy: RowDimension[], interval: UsageInterval) {
   const { after } = parsePage(page, BY_USAGE)
   if (!after) return null
   const [, time = '', dimensions, json = ''] = BY_USAGE.exec(after.order) ?? []

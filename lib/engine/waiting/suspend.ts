@@ -73,10 +73,8 @@ export const timerOf = (
  */
 export async function afterSuspension(
   engine: Pick<Engine, 'executions' | 'queue' | 'signals' | 'steps' | 'system'>,
-  execution: Pick<
-    LeasedExecution,
-    'id' | 'organizationId' | 'tenantId' | 'sharesWorker' | 'batch' | 'parentExecutionId'
-  >,
+  execution: Parameters<typeof hasFinalParent>[1] &
+    Pick<LeasedExecution, 'id' | 'tenantId' | 'sharesWorker' | 'batch'>,
   suspension: Suspension,
 ): Promise<void> {
   const { id: executionId, organizationId } = execution

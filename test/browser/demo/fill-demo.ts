@@ -33,8 +33,8 @@ const HOURS = 23
 /** Hours ago. */
 const OUTAGE = [8, 9]
 
-/** Usage of the day before now, with an outage, and limits of a tenant with what it has spent today. */
-export async function recordUsage({ call, usage, limits }: Demo): Promise<void> {
+/** Usage of the day before now, with an outage, and limits of a tenant, which count it. */
+export async function recordUsage({ call, usage }: Demo): Promise<void> {
   const organizationId = DEVELOPMENT_ORGANIZATION.id
   const agents: AgentRecord[] = (await call('GET', '/v1/agents')).json
   const now = Date.now()
@@ -49,12 +49,10 @@ export async function recordUsage({ call, usage, limits }: Demo): Promise<void> 
       await usage.put({ organizationId, interval, start, rows, readAt: now, isFinal: true })
   }
   const body = {
-    ...{ maxCostUsd: { day: 25, month: 600 }, maxOpenExecutions: 10, maxRunsPerMinute: 120 },
+    ...{ maxCostUsd: { day: 60, month: 600 }, maxOpenExecutions: 10, maxRunsPerMinute: 120 },
     ...{ warnAt: 0.8, queueWhenFull: true },
   }
   await call('PUT', '/v1/tenants/acme/limits', { body })
-  const subject = { kind: 'tenant', id: 'acme' } as const
-  await limits.addSpent({ organizationId, subject, at: now, costUsd: 16.35 })
 }
 
 function rowOf(agent: AgentRecord, tenantId: string | null, at: { hour: number; size: number }): UsageRow {
@@ -63,6 +61,7 @@ function rowOf(agent: AgentRecord, tenantId: string | null, at: { hour: number; 
   return {
     ...NO_TOTALS,
     ...{ tenantId, agentId: agent.id, versionId: agent.currentVersionId ?? '', model: null, tokenId: null },
+    scorer: null,
     ...{ runs, cacheHits: Math.round(runs / 10), inputTokens: 3_720 * runs, outputTokens: 288 * runs },
     errors: failed > 0 ? { AgentFailed: failed, ModelFailed: 1 } : {},
     ...{ costNanoUsd: 1_950_000 * runs, runTimeMs: 1_250 * runs },

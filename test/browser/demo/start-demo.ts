@@ -4,8 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LimitStore, UsageStore } from '../../../lib/core/ports/usage.ts'
-import { limitStore } from '../../../lib/dynamodb/limit-store.ts'
+import type { UsageStore } from '../../../lib/core/ports/usage.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
@@ -30,7 +29,6 @@ export type Demo = DemoAddress & {
   /** A run of `import-contacts` whose second batch does not end before it is opened. */
   startGated: (query?: string) => Promise<{ id: string; open: () => Promise<unknown> }>
   usage: Pick<UsageStore, 'put'>
-  limits: Pick<LimitStore, 'addSpent'>
 }
 
 const PRICES = JSON.stringify({ 'openai-compatible/*': { input: 0.4, output: 1.6 } })
@@ -47,7 +45,6 @@ export function connectDemo(address: DemoAddress): Demo {
     ...address,
     call,
     usage: usageStore(table),
-    limits: limitStore(table),
     run,
     async startGated(query = '') {
       const gate = randomUUID()

@@ -7,11 +7,14 @@ import {
   aLimitsRecord,
   aMe,
   anAgentRecord,
+  anAgreement,
   anApproval,
   anAuditEntry,
   anExecutionRecord,
   aRunSummary,
   aSchedule,
+  aScore,
+  aScoreRow,
   aStepRecord,
   aToken,
   aUsageRow,
@@ -19,6 +22,7 @@ import {
   aVersionWithDocument,
   aWebhook,
   idOf,
+  someScoreSums,
 } from './records.ts'
 import type { Answers } from './start-stub.ts'
 
@@ -40,10 +44,13 @@ const schema = Object.fromEntries(
   ]),
 )
 
+const scores = stringsFrom(90, 40).map((text) => aScore({ agent: text, reason: text }))
+
 const executions = stringsFrom(0, HOSTILE_STRINGS.length).map((text, index) =>
   anExecutionRecord(index, {
     tenantId: text,
     model: text,
+    scores: [aScore({ agent: text, reason: text })],
     ...(index % 2 && { status: 'ERROR', error: { code: text, message: text } }),
   }),
 )
@@ -63,6 +70,7 @@ const execution = anExecutionRecord(0, {
     message: text,
   })),
   learnedFrom: [idOf(8)],
+  scores,
   feedback: {
     rating: -1,
     note: message,
@@ -225,7 +233,7 @@ export const hostileAnswers: Answers = {
       pathParameters?.versionId === '1'
         ? {
             ...{ title, description, model, inputSchema: schema, outputSchema: schema, instructions: title },
-            ...{ message, fallbacks: [tenantId], env: [code] },
+            ...{ message, fallbacks: [tenantId], env: [code], scorers: [{ agent: title }] },
             abortedRollout: { at: AT, reason: logs },
             tools: stringsFrom(60, 12).map((text) => ({ name: text, description: text, [text]: text })),
           }
@@ -265,7 +273,12 @@ export const hostileAnswers: Answers = {
   'get-webhook': () => ({ status: 200, body: aWebhook({ url: title, tenants: [tenantId] }) }),
   'list-deliveries': () => ({ status: 200, body: deliveries }),
   'list-trials': () => ({ status: 200, body: [trial] }),
-  'get-trial': () => ({ status: 200, body: trial }),
+  'get-trial': () => ({
+    status: 200,
+    body: { ...trial, sums: { ...trial.sums, scores: stringsFrom(0, 9).map(someScoreSums) } },
+  }),
+  'get-scores': () => ({ status: 200, body: stringsFrom(0, 9).map((scorer) => aScoreRow({ scorer })) }),
+  'get-agreement': () => ({ status: 200, body: stringsFrom(0, 90).map((scorer) => anAgreement({ scorer })) }),
   'list-trial-items': () => ({ status: 200, body: items }),
   'run-agent': () => problem(422),
   'give-feedback': () => problem(422),

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { ServiceError } from '../../../lib/core/errors.ts'
 import type { HttpResponse } from '../../../lib/http/event.ts'
 import { toProblemResult } from '../../../lib/http/problem-details.ts'
-import { aTrial } from '../../support/a-trial.ts'
+import { anItem, aTrial } from '../../support/a-trial.ts'
 import {
   AGENT_ID,
   aBatch,
@@ -11,19 +11,24 @@ import {
   aLimitsRecord,
   aMe,
   anAgentRecord,
+  anAgreement,
   anApproval,
   anAuditEntry,
   anExecutionRecord,
   aSchedule,
+  aScore,
+  aScoreRow,
   aStepRecord,
   aToken,
   aUsageRow,
   aVersionRecord,
   aVersionWithDocument,
   aWebhook,
+  someScoreSums,
 } from './records.ts'
 import type { Answers } from './start-stub.ts'
 
+const trial = aTrial({ SAME: 1 })
 const someLimits = { ...aLimitsRecord('acme'), spentUsd: { day: 1, month: 2 }, openExecutions: 3 }
 
 /** One of everything, for every page. */
@@ -33,10 +38,12 @@ export const plainAnswers: Answers = {
   'list-agents': () => ({ status: 200, body: [anAgentRecord()] }),
   'get-agent': () => ({ status: 200, body: anAgentRecord() }),
   'list-versions': () => ({ status: 200, body: [aVersionRecord()] }),
-  'get-version': () => ({ status: 200, body: aVersionWithDocument() }),
-  'list-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
+  'get-version': () => ok(aVersionWithDocument({ scorers: [{ agent: 'faithful', min: 0.7 }] })),
+  'get-scores': () => ok([aScoreRow()]),
+  'get-agreement': () => ok([anAgreement()]),
+  'list-executions': () => ok([anExecutionRecord(0, { scores: [aScore()] })]),
   'list-agent-executions': () => ({ status: 200, body: [anExecutionRecord(0)] }),
-  'get-execution': () => ({ status: 200, body: anExecutionRecord(0) }),
+  'get-execution': () => ok(anExecutionRecord(0, { scores: [aScore()] })),
   'compare-executions': () => ({ status: 200, body: aComparisonRecord() }),
   'list-steps': () => ({ status: 200, body: [aStepRecord(1)] }),
   'get-usage': () => ({
@@ -57,13 +64,16 @@ export const plainAnswers: Answers = {
   'get-webhook': () => ({ status: 200, body: aWebhook() }),
   'list-deliveries': () => ({ status: 200, body: [aDelivery(1)] }),
   'list-trials': () => ({ status: 200, body: [aTrial({ SAME: 1 })] }),
-  'get-trial': () => ({ status: 200, body: aTrial({ SAME: 1 }) }),
-  'list-trial-items': () => ({ status: 200, body: [] }),
+  'get-trial': () => ok({ ...trial, sums: { ...trial.sums, scores: [someScoreSums()] } }),
+  'list-trial-items': () =>
+    ok([anItem('SAME', [], { scores: [{ agent: 'faithful', original: 0.8, trial: 0.7 }] })]),
 }
 
 const INSTANCE = 'request-1'
 
-export const ok = (body: unknown): HttpResponse => ({ status: 200, body })
+export function ok(body: unknown): HttpResponse {
+  return { status: 200, body }
+}
 
 /** What the service responds to an error. */
 export function failure(error: ServiceError): HttpResponse {

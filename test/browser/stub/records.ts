@@ -5,6 +5,7 @@ import type { BatchRecord } from '../../../lib/contract/records/batch.ts'
 import type { ComparisonRecord } from '../../../lib/contract/records/comparison.ts'
 import type { ExecutionRecord, ExecutionSummaryRecord } from '../../../lib/contract/records/execution.ts'
 import type { ScheduleRecord } from '../../../lib/contract/records/schedule.ts'
+import type { AgreementRecord, ScoreRowRecord } from '../../../lib/contract/records/score.ts'
 import type { StepRecord } from '../../../lib/contract/records/step.ts'
 import type { TokenRecord } from '../../../lib/contract/records/token.ts'
 import type { UsageRowRecord } from '../../../lib/contract/records/usage.ts'
@@ -28,8 +29,7 @@ export const aMe = () => ({
   subject: null,
   scopes: ['run', 'read', 'manage', 'review'],
   agents: null,
-  tenantId: null,
-  rate: null,
+  ...{ tenantId: null, rate: null, httpPublishing: true },
 })
 
 const aUsage = () => ({
@@ -62,7 +62,37 @@ export const anAgentRecord = (overrides: Partial<AgentRecord> = {}): AgentRecord
 export const aVersionWithDocument = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
   ...aVersionRecord(),
   ...{ instructions: 'Sort the ticket.', tools: [], env: [], code: false, modelSettings: {} },
+  frontMatter: { title: 'Triage ticket', input: {}, output: {}, execution: {} },
   ...overrides,
+})
+
+type ScoreRecord = NonNullable<ExecutionRecord['scores']>[number]
+
+/** What a scorer has said about a run. */
+export const aScore = (overrides: Partial<ScoreRecord> = {}): ScoreRecord => ({
+  ...{ agent: 'faithful', executionId: idOf(9), versionId: VERSION_ID },
+  ...{ score: 0.25, reason: 'The input names no price.', error: null },
+  ...overrides,
+})
+
+export const anAgreement = (overrides: Partial<AgreementRecord> = {}): AgreementRecord => ({
+  ...{ scorer: 'faithful', runs: 20, kappa: 0.6 },
+  ...{ highLiked: 9, highDisliked: 1, lowLiked: 3, lowDisliked: 7 },
+  ...overrides,
+})
+
+export const aScoreRow = (overrides: Partial<ScoreRowRecord> = {}): ScoreRowRecord => ({
+  ...{ start: timeOf(0), agentId: AGENT_ID, versionId: VERSION_ID, scorer: 'faithful' },
+  ...{ runs: 20, mean: 0.8, deviation: 0.1, low: 2, failed: 1 },
+  ...overrides,
+})
+
+/** What a scorer says about the sides of a trial. */
+export const someScoreSums = (agent = 'faithful') => ({
+  ...{ agent, runs: 20, unscored: 1, wins: 4, losses: 6, ties: 10 },
+  original: { mean: 0.8, low: 0.75, high: 0.85 },
+  trial: { mean: 0.78, low: 0.72, high: 0.84 },
+  difference: { mean: -0.02, low: -0.06, high: 0.03 },
 })
 
 export const aVersionRecord = (overrides: Partial<VersionRecord> = {}): VersionRecord => ({

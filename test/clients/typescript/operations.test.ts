@@ -87,7 +87,7 @@ describe('operations', () => {
     'list-batch-results': (client) => client.batchResults({ id: ID, lines: 1 } as Batch).next(),
     'list-batch-executions': (client) => client.batchExecutions(ID).next(),
     'cancel-batch': (client) => client.cancelBatch(ID),
-    'retry-batch': (client) => client.retryBatch(ID),
+    'retry-batch': (client) => client.retryBatch(ID, { version: ID }),
     'delete-batch': (client) => client.deleteBatch(ID),
     'start-trial': (client) => client.createTrial('wait', ID, { maxTrialCostUsd: 1 }),
     'list-trials': (client) => client.trials().next(),
@@ -111,6 +111,8 @@ describe('operations', () => {
     'delete-schedule': (client) => client.deleteSchedule('wait', 'nightly'),
     'run-schedule': (client) => client.runSchedule('wait', 'nightly'),
     'get-usage': (client) => client.usage().next(),
+    'get-scores': (client) => client.scores().next(),
+    'get-agreement': (client) => client.agreement(),
     'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
   }
 

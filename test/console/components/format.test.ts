@@ -10,6 +10,7 @@ import {
   formatPercent,
   formatSeconds,
   formatTime,
+  shorten,
   shortId,
 } from '../../../console/components/format.ts'
 
@@ -88,4 +89,16 @@ it('formatBytes has units of 1,000', () => {
 
 it('shortId tells two executions of the same second apart', () => {
   expect(shortId('01a203b0-f59e-76de-a43c-5ed66ba796e1')).toBe('01a203b0…96e1')
+})
+
+it.each([
+  ['a family', '👩‍👩‍👧‍👦'],
+  ['a flag of a region', '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}'],
+  ['a letter with marks', 'é̂'],
+  ['a pair', '𝒳'],
+])('shorten never cuts %s', (_, character) => {
+  for (let length = 1; length < character.length; length++)
+    expect(shorten(`${'a'.repeat(100)}${character}bc`, 100 + length)).toBe(`${'a'.repeat(100)}…`)
+  expect(shorten(`a${character}bc`, 1 + character.length)).toBe(`a${character}…`)
+  expect(shorten(character, character.length)).toBe(character)
 })

@@ -56,4 +56,8 @@ it('portionsOf adds up to the text, splits no character, and has at most the por
     }),
   )
   expect(portionsOf('abcdefg', 2, 2)).toEqual(['ab', 'cd'])
+  const family = '👩‍👩‍👧‍👦'
+  expect(portionsOf(`abcd${family}e`, 6, 3)).toEqual(['abcd', family, 'e'])
+  const marked = `a${'\u0301'.repeat(300)}`
+  expect(portionsOf(marked, 100, 9).join('')).toBe(marked)
 })

@@ -15,7 +15,8 @@ import {
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const agent = anAgentRecord()
 const agents = new Map([[AGENT_ID, agent]])
-const find = (checked: Partial<Checked>, known = agents) => findAttention(checked, known, NOW)
+const find = (checked: Partial<Checked>, known = agents) =>
+  findAttention(checked, known, NOW).map(({ parts, href }) => ({ text: parts.join(''), parts, href }))
 const failed = (scheduleName: string) =>
   ({
     ...anExecutionRecord(1),
@@ -81,16 +82,54 @@ describe('findAttention', () => {
       {
         webhooks: [aWebhook({ failingSince: '2026-11-20T09:00:00Z' }), aWebhook({ disabledReason: 'gone' })],
         batches: [batch, { ...batch, waiting: 2 }],
-        outages: [failed('x')],
+        recent: [
+          aUsageRow({ start: '2026-11-20T11:00:00Z', agentId: AGENT_ID, errors: { ModelUnavailable: 1 } }),
+        ],
       },
       new Map([[AGENT_ID, anAgentRecord({ abortedRollout: ended })]]),
     )
     expect(found.map(({ text }) => text)).toEqual([
-      expect.stringMatching(/^No model was available to 1 run /),
+      expect.stringMatching(/^No model was available to 1 run since .* of /),
       expect.stringMatching(/^Webhook .* fails since /),
       expect.stringMatching(/^Webhook .* was disabled /),
       expect.stringMatching(/all of its 3 lines in progress wait$/),
       expect.stringMatching(/^The rollout of .* was ended/),
     ])
+  })
+
+  const hourly = (
+    versionId: string,
+    runs: number,
+    errors: Record<string, number>,
+    start = '2026-11-20T10:00:00Z',
+  ) => aUsageRow({ agentId: AGENT_ID, versionId, runs, errors, start })
+
+  it('has dead letters of the last day, and no outage that is over', () => {
+    const recent = [
+      hourly('v1', 9, { AttemptsExhausted: 2, ModelUnavailable: 4 }, '2026-11-20T01:00:00Z'),
+      hourly('v2', 9, { AttemptsExhausted: 1 }),
+    ]
+    expect(find({ recent })).toMatchObject([
+      { text: `All attempts at 3 runs of ${agent.title} have failed since yesterday` },
+    ])
+  })
+
+  it.each([
+    ['loses', hourly('new', 20, { AgentFailed: 3 }), 1],
+    ['has too few runs to tell', hourly('new', 19, { AgentFailed: 19 }), 0],
+    ['fails as often as the current one', hourly('new', 20, { AgentFailed: 1 }), 0],
+    ['has runs that somebody cancelled', hourly('new', 20, { Cancelled: 20 }), 0],
+    ['failed before the rollout', hourly('new', 20, { AgentFailed: 20 }, '2026-11-20T07:00:00Z'), 0],
+  ])('has a rollout whose version %s: %#', (_, row, count) => {
+    const rollout = { versionId: 'new', percent: 10, key: 'tenant', startedAt: '2026-11-20T09:30:00Z' }
+    const known = new Map([[AGENT_ID, anAgentRecord({ rollout, currentVersionId: 'old' } as never)]])
+    const found = find({ recent: [row, hourly('old', 100, { AgentFailed: 3 })] }, known)
+    expect(found.length).toBe(count)
+    if (count > 0) expect(found[0]?.text).toMatch(/loses: 15% of its 20 runs failed, .* 3%$/)
+  })
+
+  it('keeps names apart from the text around them, whatever their direction', () => {
+    const [found] = find({ scheduled: [failed('مهمة')] })
+    expect(found?.parts.filter((_, index) => index % 2 === 1)).toContain('مهمة')
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatInZone } from '../../../console/components/format.ts'
 import {
   describeCatchUp,
+  outcomeOf,
   previewTimes,
   problemsByField,
   sortSchedules,
@@ -9,7 +10,7 @@ import {
   toEnabledBody,
   toForm,
 } from '../../../console/schedules/schedules.ts'
-import { aSchedule } from '../../browser/stub/records.ts'
+import { aRunSummary, aSchedule } from '../../browser/stub/records.ts'
 
 describe('toBody', () => {
   it('keeps what the form does not edit', () => {
@@ -91,4 +92,18 @@ describe('previewTimes', () => {
 it('formatInZone uses the zone, and UTC for one that it does not know', () => {
   expect(formatInZone('2026-11-27T07:30:00.000Z', 'America/New_York')).toMatch(/0?2:30/)
   expect(formatInZone('2026-11-27T07:30:00.000Z', 'Nowhere')).toMatch(/0?7:30.*UTC/)
+})
+
+it('outcomeOf tells how a run ended that is known, and otherwise what became of the time', () => {
+  const stateOf = (status: 'STARTED' | 'SKIPPED' | 'MISSED' | 'FAILED', run?: object) => {
+    const firing = { scheduledFor: '2026-11-20T09:00:00Z', status, executionId: null, code: null }
+    return outcomeOf(firing, run && aRunSummary(1, run)).state
+  }
+  expect((['STARTED', 'SKIPPED', 'MISSED', 'FAILED'] as const).map((each) => stateOf(each))).toEqual([
+    ...['open', 'none', 'error', 'error'],
+  ])
+  const failed = { status: 'ERROR', error: { code: 'AgentFailed', message: '' } }
+  const cancelled = { status: 'ERROR', error: { code: 'Cancelled', message: '' } }
+  const runs = [{}, failed, cancelled, { status: 'IN_PROGRESS' }]
+  expect(runs.map((run) => stateOf('STARTED', run))).toEqual(['success', 'error', 'none', 'open'])
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { spentByTenant } from '../../../console/tenants/limits.ts'
 import { toLimits } from '../../../console/tenants/limits-dialog.tsx'
 import { searchTenants, toTenantRows } from '../../../console/tenants/tenants-page.tsx'
 import { leftOf } from '../../../lib/core/usage-limits.ts'
@@ -20,6 +21,16 @@ it('toLimits takes 0 as a limit, and an empty field as none', () => {
   })
 })
 
+it('spentByTenant adds up the day and the month of UTC', () => {
+  const rows = [
+    aUsageRow({ tenantId: 'acme', costUsd: 1, start: '2026-11-01T00:00:00Z' }),
+    aUsageRow({ tenantId: 'acme', costUsd: 2, start: '2026-11-20T00:00:00Z' }),
+    aUsageRow({ tenantId: null, costUsd: 4, start: '2026-11-20T00:00:00Z' }),
+  ]
+  const spent = spentByTenant(rows, Date.parse('2026-11-20T12:00:00Z'))
+  expect([...spent]).toEqual([['acme', { day: 2, month: 3 }]])
+})
+
 describe('toTenantRows', () => {
   const usage = [
     aUsageRow({ tenantId: 'acme', costUsd: 1 }),
@@ -29,10 +40,11 @@ describe('toTenantRows', () => {
   const rows = toTenantRows(usage, [aLimitsRecord('idle'), aLimitsRecord('acme')])
 
   it('lists tenants with usage, then those that only have limits', () => {
-    expect(rows.map(({ key, costUsd, limits }) => [key, costUsd, limits !== null])).toEqual([
-      [null, 3, false],
-      ['acme', 2, true],
-      ['idle', 0, true],
+    const shown = rows.map(({ key, costUsd, limits, rows }) => [key, costUsd, limits !== null, rows.length])
+    expect(shown).toEqual([
+      [null, 3, false, 1],
+      ['acme', 2, true, 2],
+      ['idle', 0, true, 0],
     ])
   })
 

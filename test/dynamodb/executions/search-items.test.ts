@@ -96,7 +96,7 @@ describe.each(EMULATORS)('keys of executions on %s', async (emulator) => {
     const organizationId = system.newId()
     const execution = await created(anExecution({ organizationId, keys: keyOf('again') }))
     const [item] = (await scan(table)).filter((each) => String(each.listOrder).startsWith('again'))
-    await table.delete(item as never)
+    await table.delete({ pk: String(item?.pk), sk: String(item?.sk) })
     expect(await create({ execution })).toBe(false)
     expect(await idsOf(organizationId, { key: filter('again') })).toEqual([execution.id])
     const refused = anExecution({ organizationId, keys: keyOf('refused') })

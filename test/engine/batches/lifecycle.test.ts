@@ -58,8 +58,8 @@ describe('cancelBatch and deleteBatch', async () => {
         for (const line of lines) await table.delete(executionKey(lineExecutionId(run.batch, line)))
       },
       /** The batch that retries it, and the custom ids of its lines. */
-      retry: async (idempotencyKey?: string) => {
-        const retried = await retryFailed(stores, { ...reference, idempotencyKey })
+      retry: async (idempotencyKey?: string, version?: string) => {
+        const retried = await retryFailed(stores, { ...reference, idempotencyKey, version })
         const lines: string[] = []
         for await (const block of readLines(stores, retried))
           lines.push(...block.map(({ customId }) => customId))
@@ -90,6 +90,21 @@ describe('cancelBatch and deleteBatch', async () => {
       expect(retried).toMatchObject({ retryOf: run.batch.id, versionId: version.id, lanes: 1 })
       expect((await retry('once')).retried.id).toBe(retried.id)
       expect(fed).toContain(retried.id)
+    })
+
+    it('runs on another version of the agent, as a batch of its own; versions of other agents are unknown', async () => {
+      const { run, retry } = await aBatch()
+      await run.settle()
+      const { organizationId } = version
+      const newer = await aModelAgent({ organizationId, instructions: 'Answer better.' }, { table })
+      const [same, other] = await Promise.all([retry(), retry(undefined, newer.id)])
+      expect(other).toMatchObject({ lines: ['c0', 'c1', 'c2'], retried: { versionId: newer.id, lanes: 1 } })
+      expect(same?.retried.versionId).toBe(version.id)
+      expect((await retry(undefined, newer.id)).retried.id).toBe(other?.retried.id)
+      await retry('once, newer', newer.id)
+      await expect(retry('once, newer')).rejects.toMatchObject({ code: 'IdempotencyKeyReused' })
+      const foreign = await aModelAgent({ organizationId, slug: 'other' }, { table })
+      await expect(retry(undefined, foreign.id)).rejects.toMatchObject({ code: 'VersionNotFound' })
     })
 
     it('does not start lines whose executions were deleted', async () => {

@@ -92,6 +92,15 @@ describe('the trace of a run', () => {
     expect(lost()).toEqual([])
   })
 
+  it('keeps no run of an agent that another one called from being deleted', async () => {
+    const outbox = open()
+    const child = await outbox.start({ parent: { executionId: outbox.clock.newId(), callers: [] } })
+    await outbox.finish(child)
+    await outbox.deliver()
+    const { id, organizationId } = child
+    expect(await outbox.stores.executions.delete({ organizationId, id, now: outbox.now() })).toBe('deleted')
+  })
+
   it('is sent again until the receiver accepts it', async () => {
     const outbox = open()
     outbox.answers.set(TRACES, () => BROKEN)

@@ -104,6 +104,43 @@ describe('watchRollouts', () => {
     )
   })
 
+  it('compares scores with those of the current version once both have enough of them', async () => {
+    const run = await newRun()
+    await run.start({ abort: { maxScoreDrop: 0.05, minRuns: 10 } })
+    const scoresFrom = (mean: number, count: number) =>
+      Array.from({ length: count }, (_, index) => mean + (index % 2 ? 0.02 : -0.02))
+    await run.end(run.next, 10)
+    await run.score(run.next, scoresFrom(0.7, 9))
+    await run.score(run.next, scoresFrom(0.8, 50), 'polite')
+    await run.score(run.current, scoresFrom(0.8, 10))
+    expect(await sweepEachMinute(run)).toBeNull()
+    await run.score(run.next, [0.7])
+    expect(await sweepEachMinute(run)).not.toBeNull()
+    expect((await run.agent()).abortedRollouts[run.next.id]).toMatchObject({
+      reason:
+        'faithful gives a mean score of 0.698 instead of 0.800: lower by 0.083 to 0.121 (95 %), which may be at most 0.05.',
+      figures: {
+        rollout: { runs: 10, scores: [{ scorer: 'faithful', runs: 10, mean: 0.698 }, { scorer: 'polite' }] },
+        current: { runs: 0, scores: [{ scorer: 'faithful', runs: 10, mean: 0.8, deviation: 0.021082 }] },
+      },
+    })
+    await run.settle(3)
+    expect(run.events()).toMatchObject([{ data: { figures: { current: { scores: [{ runs: 10 }] } } } }])
+  })
+
+  it.each([
+    ['the interval reaches the rule', 0.05, [0.6, 0.9], [0.7, 0.9]],
+    ['the scores are as much lower as they may be', 0.25, [0.5, 0.5], [0.75, 0.75]],
+    ['the scores are higher', 0, [0.9, 0.9], [0.5, 0.5]],
+  ])('does not abort by scores while %s', async (_, maxScoreDrop, next, current) => {
+    const run = await newRun()
+    await run.start({ abort: { maxScoreDrop, minRuns: 2 } })
+    await run.end(run.next, 2)
+    await run.score(run.next, next)
+    await run.score(run.current, current)
+    expect(await sweepEachMinute(run)).toBeNull()
+  })
+
   it('counts no failures that do not follow from the version', async () => {
     const run = await newRun()
     await run.start({ abort: { maxErrorRate: 0.2, minRuns: 10 } })

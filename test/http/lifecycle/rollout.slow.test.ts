@@ -33,7 +33,7 @@ describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
       versionId: draft.id,
       percent: 10,
       key: 'tenant',
-      abort: { maxErrorRate: 0.05, maxCostIncrease: null, minRuns: 20 },
+      abort: { maxErrorRate: 0.05, maxCostIncrease: null, maxScoreDrop: null, minRuns: 20 },
       startedAt: expect.any(String),
       updatedAt: started.json.startedAt,
     })

@@ -37,6 +37,7 @@ describe('versions', () => {
     expect((await org.call('GET', '/v1/me')).json).toMatchObject({
       organizationName: expect.any(String),
       environmentName: null,
+      httpPublishing: true,
     })
   })
 })

@@ -8,6 +8,7 @@ import { loadFolder } from '../../../lib/agents/load-folder.ts'
 import { getOperation, type OperationName } from '../../../lib/contract/routes.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { DEADLINE_MS, LEASE_MS, MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
+import { scoreExecutionId } from '../../../lib/core/run-score.ts'
 import { tokenStore } from '../../../lib/dynamodb/access-stores.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
@@ -298,6 +299,21 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
     expect(server.received.map((event) => JSON.parse(event.body))).toMatchObject([
       { type: 'execution.succeeded', data: { id: executionId } },
     ])
+  })
+
+  it('deliver-events starts the scorers of a run', async () => {
+    const { agentId, id: versionId, slug: agent } = wait
+    const run = anExecution({ organizationId, agentId, versionId, scores: [{ agent }] })
+    const ended = { status: 'SUCCESS' as const, output: {}, finishedAt: run.createdAt, openUntil: null }
+    await executionStore(deployment.table).create({ execution: { ...run, ...ended } })
+    const body = JSON.stringify({ executionId: run.id, organizationId })
+    const result = await functions.deliver('deliver-events', { messageId: 'm', body })
+    expect(result).toEqual({ mode: 'buffered', payload: NO_FAILURES })
+    const { body: message } = await functions.receive(deployment.queues.runs)
+    expect(JSON.parse(message)).toMatchObject({
+      executionId: scoreExecutionId(run.id, agent),
+      organizationId,
+    })
   })
 
   it('every function was loaded from its bundle', () => {

@@ -49,6 +49,7 @@ describe('the alarms', () => {
       RunnerErrors: ['Errors'],
       DeadLetters: ['NumberOfMessagesReceived', 'ApproximateNumberOfMessagesVisible'],
       RepeatedAttempts: ['RepeatedAttempts'],
+      LowScores: ['LowScores'],
       OutboxAge: ['OutboxAgeSeconds'],
       ExecutionErrorRate: ['Runs', 'Runs'],
       CostGrowth: ['DailyCostUsd', 'UsualDailyCostUsd'],

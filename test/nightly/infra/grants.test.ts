@@ -177,6 +177,7 @@ async function invokeAllFunctions() {
   await call('get-resource-metadata', 404)
   expect(await call('serve-console', 200)).toContain('<!doctype html>')
   await call('list-agents', 200)
+  await call('get-agent-openapi', 200)
   await call('get-agent', 200)
   await call('list-versions', 200)
   // These suggest another agent.
@@ -549,6 +550,9 @@ async function approve() {
   await call('decide-approval', 200, options)
   const repeated = { executionId: id, approvalId: approval.id, ...decision }
   await callTool('decide_approval', repeated)
+  expect(await call('list-approvals', 200, { query: { decided: 'true' } })).toMatchObject([
+    { id: approval.id },
+  ])
   await run({ executionId: id, wakes: true })
   expect((await call('get-execution', 200, { id })).status).toBe('SUCCESS')
 

@@ -46,7 +46,7 @@ describe('the checks of a proof', () => {
   })
 
   it('pass on the local service: acceptance', async () => {
-    expect(await checkAcceptance(service)).toEqual({ problems: [], figures: { checks: 11 } })
+    expect(await checkAcceptance(service)).toEqual({ problems: [], figures: { checks: 13 } })
   })
 
   it('pass on the local service: load', async () => {

@@ -134,6 +134,19 @@ export class RolloutRun {
     }
   }
 
+  /** Runs of a scorer that end now, and say this about runs of a version. */
+  async score(version: Version, scores: number[], scorer = 'faithful') {
+    const { executions } = openStores(this.table)
+    const { organizationId, agentId, id: versionId } = version
+    const scored = { executionId: system.newId(), production: { agentId, versionId, scorer } }
+    for (const score of scores) {
+      const execution = anExecution({ organizationId, scored, now: this.now })
+      const finishedAt = new Date(this.now).toISOString()
+      const ended = { status: 'SUCCESS' as const, output: { score }, finishedAt, openUntil: null }
+      await executions.create({ execution: { ...execution, ...ended } })
+    }
+  }
+
   /** A sweep by a process of its own, or by one with this memory: the fold, then, on `table`, the look at rollouts. */
   async sweep({
     table = this.table,

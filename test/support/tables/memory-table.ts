@@ -108,6 +108,8 @@ export function memoryTable(environment: Environment = {}): Table {
     },
 
     async delete(key, condition) {
+      // As DynamoDB does: a key has no other attributes.
+      if (Object.keys(key).length !== 2) throw new Error('The provided key element does not match the schema')
       if (holds(key, { condition })) remove(key)
     },
 

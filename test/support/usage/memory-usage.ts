@@ -1,4 +1,5 @@
 import type { UsagePosition, UsageStore } from '../../../lib/core/ports/usage.ts'
+import { NO_SCORES } from '../../../lib/core/score-statistics.ts'
 import {
   DIMENSION_FIELDS,
   USAGE_DIMENSIONS,
@@ -11,8 +12,16 @@ import {
 
 /** A row with one run. */
 export const aUsageRow = (values: Partial<UsageKey & UsageTotals> = {}): UsageRow => ({
-  ...{ tenantId: null, agentId: 'agent', versionId: 'version', model: null, tokenId: null },
-  ...{ runs: 1, cacheHits: 0, errors: {}, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
+  ...{ tenantId: null, agentId: 'agent', versionId: 'version', model: null, tokenId: null, scorer: null },
+  ...{
+    scores: NO_SCORES,
+    runs: 1,
+    cacheHits: 0,
+    errors: {},
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedInputTokens: 0,
+  },
   ...{ cacheWriteTokens: 0, reasoningTokens: 0, webSearches: 0, costNanoUsd: 0, childCostNanoUsd: 0 },
   ...{ unpricedRuns: 0, runTimeMs: 0, unjudgedRuns: 0, unjudgedErrors: 0 },
   ...{ uncomparedRuns: 0, uncomparedCostNanoUsd: 0 },
@@ -52,9 +61,13 @@ export function sumUsage(
   )
   return [...groups.values()].map((group) => {
     const [first] = group as [UsageRow]
-    const key = Object.fromEntries(
-      dimensions.map((name) => [DIMENSION_FIELDS[name], first[DIMENSION_FIELDS[name]]]),
-    )
+    const key = {
+      // Rows of a store have it, groups do not.
+      ...(dimensions === USAGE_DIMENSIONS && { scorer: null }),
+      ...Object.fromEntries(
+        dimensions.map((name) => [DIMENSION_FIELDS[name], first[DIMENSION_FIELDS[name]]]),
+      ),
+    }
     const numbers = Object.entries(first).filter(([, value]) => typeof value === 'number')
     const sums = numbers.map(([name]) => [
       name,
@@ -63,6 +76,6 @@ export function sumUsage(
     const errors: Record<string, number> = {}
     for (const [code, count] of group.flatMap((row) => Object.entries(row.errors)))
       errors[code] = (errors[code] ?? 0) + count
-    return { ...key, ...Object.fromEntries(sums), errors }
+    return { ...key, ...Object.fromEntries(sums), errors, scores: NO_SCORES } as UsageRow
   })
 }

@@ -173,6 +173,18 @@ class Operations:
         return self._list(to_path("agent_executions", _id_of(execution), "signals"), {}, timeout)
 
     @Listing
+    def scores(
+        self, /, *, agent: str | None = None, timeout: float | None = None, **filters: Any
+    ) -> Flow[Record]:
+        """What scorers have said about production runs, by day, oldest first; `filters` are those of the API."""
+        return self._list(to_path("scores"), {"agent": agent, **filters}, timeout)
+
+    @Operation
+    def agreement(self, *, agent: str | None = None, timeout: float | None = None) -> Flow[list[Record]]:
+        """How far scorers agree with people, on runs that have a score and a review."""
+        return self._send("GET", to_path("scores", "agreement") + to_query({"agent": agent}), timeout=timeout)
+
+    @Listing
     def batch_results(self, batch: Batch, *, timeout: float | None = None) -> Flow[BatchResult]:
         """What became of the lines of a batch so far, in their order."""
         return _items(emit_results(self.connection, self.connection.open(timeout, math.inf), batch["id"], batch["lines"]))

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { appendCase } from '../authoring/cases/add-case.ts'
-import { CASES_FILE, parseCases, type TestCase } from '../authoring/cases/case-file.ts'
-import { folderError, UserError } from './errors.ts'
+import { appendCases } from '../../authoring/cases/add-case.ts'
+import { CASES_FILE, parseCases, type TestCase } from '../../authoring/cases/case-file.ts'
+import { folderError, UserError } from '../errors.ts'
 
 /** The `cases.yaml` of an agent, to which cases are added. */
 export class CasesFile {
@@ -33,7 +33,7 @@ export class CasesFile {
     const before = await read(this.path)
     const { problems: earlier } = parseCases(before, this.path)
     if (earlier.length > 0) throw folderError('Adding a case', earlier)
-    const after = added.reduce(appendCase, before)
+    const after = appendCases(before, added)
     const { problems } = parseCases(after, this.path)
     if (problems.length > 0) throw folderError('Adding a case', problems)
     await writeFile(this.path, after)

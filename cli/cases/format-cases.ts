@@ -1,18 +1,21 @@
-import type { Difference } from '../authoring/cases/differences.ts'
-import type { CaseResult } from '../authoring/cases/run-case.ts'
-import type { Execution } from '../lib/core/execution.ts'
-import type { Json } from '../lib/core/json/json.ts'
-import type { ToolCall, ToolResult } from '../lib/core/model.ts'
-import type { Step } from '../lib/core/step.ts'
-import { textTable, toSingleLine } from './format.ts'
+import type { Difference } from '../../authoring/cases/differences.ts'
+import type { CaseResult } from '../../authoring/cases/run-case.ts'
+import { type Execution, roundDollars } from '../../lib/core/execution.ts'
+import type { Json } from '../../lib/core/json/json.ts'
+import type { ToolCall, ToolResult } from '../../lib/core/model.ts'
+import type { Step } from '../../lib/core/step.ts'
+import { textTable, toSingleLine } from '../format.ts'
 
 const MAX_VALUE_CHARACTERS = 300
 const MAX_STEP_CHARACTERS = 200
 const NO_VALUE = '(nothing)'
 
+/** `scores`: means, by the slug of the scorer. `costUsd`: of all runs without their scorers; null if unknown. */
 export type CaseReport = {
   passed: number
   failed: number
+  scores: Record<string, number>
+  costUsd: number | null
   cases: { name: string; passed: boolean; runs: Omit<CaseResult, 'name'>[] }[]
 }
 
@@ -24,17 +27,38 @@ export function toReport(results: CaseResult[]): CaseReport {
     runs: runs.map(({ name: _, ...run }) => run),
   }))
   const passed = cases.filter((testCase) => testCase.passed).length
-  return { passed, failed: cases.length - passed, cases }
+  const totals = { scores: meanScores(results), costUsd: costOf(results) }
+  return { passed, failed: cases.length - passed, ...totals, cases }
+}
+
+export type Run = CaseReport['cases'][number]['runs'][number]
+
+export function costOf(runs: Pick<Run, 'costUsd'>[]): number | null {
+  const costs = runs.flatMap(({ costUsd }) => costUsd ?? [])
+  return costs.length < runs.length ? null : roundDollars(costs.reduce((sum, cost) => sum + cost, 0))
+}
+
+/** Without runs that have no score. */
+function meanScores(runs: Pick<Run, 'scores'>[]): Record<string, number> {
+  const means: Record<string, number> = {}
+  const all = runs.flatMap(({ scores = {} }) => Object.entries(scores))
+  for (const [scorer, each] of Map.groupBy(all, ([scorer]) => scorer)) {
+    const given = each.flatMap(([, { score }]) => score ?? [])
+    if (given.length > 0) means[scorer] = given.reduce((sum, score) => sum + score, 0) / given.length
+  }
+  return means
 }
 
 /** A table of the cases, then what failed, then a summary. */
 export function formatReport({ passed, failed, cases }: CaseReport): string {
+  const hasScores = cases.some(({ runs }) => runs.some(({ scores }) => scores))
   const rows = cases.map(({ name, runs }) => [
     name,
     describeResult(runs),
+    ...(hasScores ? [describeScores(runs)] : []),
     rangeOf(runs, ({ steps }) => steps),
     `${rangeOf(runs, ({ durationMs }) => durationMs)} ms`,
-    describeCost(runs),
+    formatCost(costOf(runs)),
   ])
   const open = cases.filter(({ runs }) => runs.some(isNotYetCorrected)).length
   const summary = [
@@ -42,16 +66,14 @@ export function formatReport({ passed, failed, cases }: CaseReport): string {
     ...(open > 0 ? [`${open} still ${open === 1 ? 'gives' : 'give'} what was corrected.`] : []),
   ].join(' ')
   return [
-    textTable(['CASE', 'RESULT', 'STEPS', 'TIME', 'COST'], rows),
+    textTable(['CASE', 'RESULT', ...(hasScores ? ['SCORES'] : []), 'STEPS', 'TIME', 'COST'], rows),
     '',
     ...cases.flatMap(formatFailures),
     summary,
   ].join('\n')
 }
 
-type Run = CaseReport['cases'][number]['runs'][number]
-
-function describeResult(runs: Run[]): string {
+export function describeResult(runs: Run[]): string {
   const passed = runs.filter(({ failures }) => failures.length === 0).length
   if (runs.length > 1) return `${passed}/${runs.length} passed`
   if (runs.some(isNotYetCorrected)) return 'not yet corrected'
@@ -61,19 +83,27 @@ function describeResult(runs: Run[]): string {
 const isNotYetCorrected = ({ notYetCorrected }: Run): boolean => notYetCorrected !== undefined
 
 /** One number, or the range of several. */
-function rangeOf(runs: Run[], read: (run: Run) => number): string {
+export function rangeOf(runs: Run[], read: (run: Run) => number): string {
   const [min, max] = [Math.min(...runs.map(read)), Math.max(...runs.map(read))]
   return min === max ? String(min) : `${min}–${max}`
 }
 
-function describeCost(runs: Run[]): string {
-  const costs = runs.flatMap(({ costUsd }) => costUsd ?? [])
-  if (costs.length < runs.length) return 'unknown'
-  const total = costs.reduce((sum, cost) => sum + cost, 0)
-  return total === 0 ? '-' : `$${Number(total.toPrecision(3))}`
+/** Means, such as `faithful 0.93`. */
+export const describeScores = (runs: Run[]): string => formatScores(meanScores(runs))
+
+export const formatScores = (scores: Record<string, number>): string =>
+  Object.entries(scores)
+    .map(([scorer, score]) => `${scorer} ${formatScore(score)}`)
+    .join(', ')
+
+export const formatScore = (score: number): string => String(Number(score.toFixed(2)))
+
+export function formatCost(costUsd: number | null): string {
+  if (costUsd === null) return 'unknown'
+  return costUsd === 0 ? '-' : `$${Number(costUsd.toPrecision(3))}`
 }
 
-function formatFailures({ name, runs }: CaseReport['cases'][number]): string[] {
+export function formatFailures({ name, runs }: CaseReport['cases'][number]): string[] {
   return runs.flatMap(({ failures }, index) => {
     if (failures.length === 0) return []
     const run = runs.length > 1 ? ` (run ${index + 1})` : ''

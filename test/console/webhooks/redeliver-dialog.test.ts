@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../console/api/api-error.ts'
-import { type Redelivery, redeliverAll } from '../../../console/webhooks/redeliver-all.ts'
+import { type Redelivery, redeliverAll } from '../../../console/webhooks/redeliver-dialog.tsx'
 
 const problem = (status: number, retryAfter: number | null = null) =>
   new ApiError('It cannot be.', { status, code: `Http${status}`, retryAfter })

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { waitUntil } from '../support/processes/processes.ts'
+import { getExecutionId } from '../support/service/client.ts'
+
+let org: TestOrganization
+beforeAll(async () => {
+  org = await newOrganization()
+  await org.publish('brief')
+  await org.publish('scored')
+})
+
+/** The record of a run, once its scorer has ended. */
+async function scored(text: string) {
+  const id = getExecutionId(await org.run('scored', { text }, 'tenantId=acme'))
+  const hasScore = async () => (await org.getExecution(id)).scores !== undefined
+  await waitUntil(hasScore, { what: 'the score', limitMs: 30_000 })
+  return org.getExecution(id)
+}
+
+const lowScores = async () =>
+  (await org.call('GET', '/v1/agent_executions?scores=low&fields=summary')).json.map(
+    ({ id }: { id: string }) => id,
+  )
+
+describe('scores in production', () => {
+  it('are those of runs that workers make, wait for reviews, and are deleted with the run', async () => {
+    const fine = await scored('brief')
+    expect(fine.scores).toMatchObject([
+      { agent: 'brief', score: 1, reason: 'scored wrote 5 characters.', error: null },
+    ])
+    const low = await scored('at length')
+    const [{ executionId }] = low.scores
+    expect(await org.getExecution(executionId)).toMatchObject({
+      ...{ source: 'SCORE', parentExecutionId: low.id, scoredExecutionId: low.id, tenantId: 'acme' },
+      ...{ status: 'SUCCESS', output: { score: 0.25 } },
+    })
+    expect(await lowScores()).toEqual([low.id])
+    const body = { rating: -1 }
+    await org.call('PUT', `/v1/agent_executions/${low.id}/feedback`, { body })
+    expect(await lowScores()).toEqual([])
+    expect((await org.call('GET', '/v1/scores/agreement?agent=scored')).json).toEqual([
+      {
+        ...{ scorer: 'brief', runs: 1, kappa: null },
+        ...{ highLiked: 0, highDisliked: 0, lowLiked: 0, lowDisliked: 1 },
+      },
+    ])
+    expect((await org.call('DELETE', `/v1/agent_executions/${low.id}`)).status).toBe(204)
+    expect((await org.call('GET', `/v1/agent_executions/${executionId}`)).status).toBe(404)
+    const { scores } = fine
+    expect((await org.call('DELETE', `/v1/agent_executions/${scores[0].executionId}`)).status).toBe(204)
+  })
+
+  it('are none if the scorer fails, which the record says', async () => {
+    const { status, scores } = await scored('fail')
+    expect({ status, scores }).toMatchObject({
+      status: 'SUCCESS',
+      scores: [{ agent: 'brief', score: null, error: { code: 'AgentFailed' } }],
+    })
+  })
+
+  it('are searched only among executions that succeeded', async () => {
+    const { status, json } = await org.call('GET', '/v1/agent_executions?scores=low&status=ERROR')
+    expect({ status, errors: json.errors }).toMatchObject({ status: 400, errors: [{ path: 'scores' }] })
+    expect((await org.call('GET', '/v1/agent_executions?scores=high')).status).toBe(400)
+  })
+})
