@@ -298,15 +298,14 @@ describe('a scorer that leaves no score', () => {
 
 describe('a line that is stopped while it is scored', () => {
   /** A line whose scorer responds when it is told to. `scoring`: its model was asked. */
-  async function aWaitingLine(timeoutSeconds: number | null = null) {
+  async function aWaitingLine() {
     const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { original, version } = await anOriginal(ORIGINAL)
     const { requests } = await aScorer(version, () => {
       asked.resolve()
       return { ...says({ score: 0.9 }), until: told.promise }
     })
-    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds }
-    const { draft } = await aDraft(version, PARAPHRASE, { execution })
+    const { draft } = await aDraft(version, PARAPHRASE)
     return { ...(await aLine(original, draft)), scoring: asked.promise, respond: told.resolve, requests }
   }
 
@@ -323,7 +322,7 @@ describe('a line that is stopped while it is scored', () => {
   })
 
   it('is continued by the next worker when its own shuts down, with the same run of its scorer', async () => {
-    const { line, run, scoring, respond, children, requests } = await aWaitingLine(10)
+    const { line, run, scoring, respond, children, stored, requests } = await aWaitingLine()
     let passedMs = 0
     const on = { ...engine, system: { ...system, now: () => Date.now() + passedMs } }
     const stop = new AbortController()
@@ -331,10 +330,11 @@ describe('a line that is stopped while it is scored', () => {
     const running = processMessage(on, line.id, { ...aMessage(), deadline })
     await scoring
     const [first] = await children()
-    // The time limit of the line is not that of its scorers.
     passedMs = 20_000
     stop.abort()
     await running
+    // The time of its scorers is not that of the line, which may have a limit.
+    expect((await stored()).workedMs).toBeLessThan(20_000)
     respond()
     expect(await run(on)).toMatchObject({
       status: 'SUCCESS',
