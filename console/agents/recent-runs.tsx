@@ -11,7 +11,7 @@ import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components
 import { VisibleText } from '../components/visible-text.tsx'
 import type { Run } from '../runs/use-runs.ts'
 import { toHref, toPath } from '../state/location.ts'
-import type { Figure } from '../usage/usage-figures.tsx'
+import { type Figure, RUNS } from '../usage/usage-figures.tsx'
 import { durationOf, durationsOf, percentile } from './durations.ts'
 import { groupErrors } from './error-groups.ts'
 
@@ -144,10 +144,7 @@ function DurationChart({ runs }: { runs: Run[] }) {
     <BarChart
       label={`Durations of the last ${formatCountOf(ended.length, 'run')}, the newest last`}
       axis="Run"
-      series={[
-        { name: 'Success', color: 2 },
-        { name: 'Error', color: 3 },
-      ]}
+      series={RUNS}
       bars={ended.map((run) => {
         const duration = durationOf(run) ?? 0
         return {

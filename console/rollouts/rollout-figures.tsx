@@ -76,13 +76,8 @@ export function RolloutFigures({ agent }: { agent: AgentRecord }) {
         }}
       />
       <p class="muted">
-        Runs that ended since{' '}
-        {data ? (
-          <Time value={data.from} />
-        ) : (
-          <Time value={intervalSince(rollout.startedAt, Date.now()).from} />
-        )}
-        , usually counted within two minutes. Rules leave out what does not follow from a version, such as
+        Runs that ended since <Time value={(data ?? intervalSince(rollout.startedAt, Date.now())).from} />,
+        usually counted within two minutes. Rules leave out what does not follow from a version, such as
         cancelled runs.
       </p>
     </>

@@ -9,7 +9,24 @@ import { formatCount, formatCountOf } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { PartsBar } from '../components/small-charts.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { summarizeFields } from './fields.ts'
+
+type Difference = TrialItemRecord['differences'][number]
+
+/** A field of outputs, with the number of runs in which it differs, and the first of its differences. */
+type ChangedField = { path: string; runs: number; example: Difference }
+
+/** Which fields differ in how many runs, the most frequent first. Items of lists are one field: `/items/…/sku`. */
+export function summarizeFields(items: TrialItemRecord[]): ChangedField[] {
+  const fields = new Map<string, ChangedField>()
+  for (const { differences } of items) {
+    const inRun = new Map(differences.map((each) => [each.path.replace(/\/\d+(?=\/|$)/g, '/…'), each]))
+    for (const [path, example] of inRun) {
+      const known = fields.get(path)
+      fields.set(path, known ? { ...known, runs: known.runs + 1 } : { path, runs: 1, example })
+    }
+  }
+  return [...fields.values()].sort((a, b) => b.runs - a.runs)
+}
 
 const CHANGED = ['CHANGED', 'REGRESSED', 'CORRECTED'] as const
 /** Runs of a verdict that are read. */
@@ -57,8 +74,6 @@ export function FieldSummary({ trial: { id, verdicts } }: { trial: TrialRecord }
 /** @param path a JSON Pointer into the output */
 export const FieldName = ({ path }: { path: string }) =>
   path === '' ? <>The whole output</> : <VisibleText text={path} class="mono" />
-
-type Difference = TrialItemRecord['differences'][number]
 
 /** What a value was, and what it is now. */
 export const Change = (each: Difference) => (

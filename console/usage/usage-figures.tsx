@@ -118,38 +118,29 @@ type ChartOf = {
   status?: 'ERROR'
 }
 
+/** How runs ended. */
+export const RUNS: Series[] = [
+  { name: 'Success', color: 2 },
+  { name: 'Error', color: 3 },
+]
+const BY_TIME = 'by the time at which the runs ended'
+
 const CHARTS: ChartOf[] = [
   {
-    title: 'Runs over time',
-    label: 'Runs by the time of their end',
-    series: [
-      { name: 'Success', color: 2 },
-      { name: 'Error', color: 3 },
-    ],
-    valuesOf: ({ runs, failed }) => [runs - failed, failed],
-    format: formatCount,
+    ...{ title: 'Runs over time', label: 'Runs by the time of their end', series: RUNS },
+    ...{ valuesOf: ({ runs, failed }) => [runs - failed, failed], format: formatCount },
   },
   {
-    title: 'Errors over time',
-    label: 'Failed runs by the time of their end',
-    series: [{ name: 'Errors', color: 3 }],
-    valuesOf: ({ failed }) => [failed],
-    format: formatCount,
-    status: 'ERROR',
+    ...{ title: 'Errors over time', label: 'Failed runs by the time of their end', status: 'ERROR' },
+    ...{ series: [{ name: 'Errors', color: 3 }], valuesOf: ({ failed }) => [failed], format: formatCount },
   },
   {
-    title: 'Cost over time',
-    label: 'Cost of model responses by the time at which the runs ended',
-    series: [{ name: 'Cost', color: 1 }],
-    valuesOf: ({ costUsd }) => [costUsd],
-    format: formatCost,
+    ...{ title: 'Cost over time', label: `Cost of model responses ${BY_TIME}` },
+    ...{ series: [{ name: 'Cost', color: 1 }], valuesOf: ({ costUsd }) => [costUsd], format: formatCost },
   },
   {
-    title: 'Tokens over time',
-    label: 'Tokens by the time at which the runs ended',
-    series: [{ name: 'Tokens', color: 1 }],
-    valuesOf: ({ inputTokens, outputTokens }) => [inputTokens + outputTokens],
-    format: formatCompact,
+    ...{ title: 'Tokens over time', label: `Tokens ${BY_TIME}`, series: [{ name: 'Tokens', color: 1 }] },
+    ...{ valuesOf: ({ inputTokens, outputTokens }) => [inputTokens + outputTokens], format: formatCompact },
   },
 ]
 
@@ -162,7 +153,7 @@ function costByVersion(rows: UsageRowRecord[], versions: VersionRecord[]): Chart
   const others = costly.filter((each) => shown.every(({ id }) => id !== each))
   return {
     title: 'Cost by version over time',
-    label: 'Cost of model responses by version, by the time at which the runs ended',
+    label: `Cost of model responses by version, ${BY_TIME}`,
     series: [
       ...shown.map(
         (version, index): Series => ({

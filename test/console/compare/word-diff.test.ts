@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { diffTexts } from '../../../console/compare/words.ts'
+import { diffTexts } from '../../../console/compare/word-diff.tsx'
 
 const textOf = (before: string, after: string, ...kinds: string[]) =>
   diffTexts(before, after)

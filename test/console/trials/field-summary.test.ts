@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { summarizeFields } from '../../../console/trials/fields.ts'
+import { summarizeFields } from '../../../console/trials/field-summary.tsx'
 import type { TrialItemRecord } from '../../../lib/contract/records/trial.ts'
 
 const itemOf = (...paths: string[]) =>
