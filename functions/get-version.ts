@@ -1,8 +1,8 @@
-import { toFrontMatter } from '../lib/agents/document/version-content.ts'
 import { parseVersionId, resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
 import { versionParameters } from '../lib/contract/parameters.ts'
 import { toVersionDetails } from '../lib/contract/records/agent.ts'
+import type { Version } from '../lib/core/agent.ts'
 import { VersionNotFound } from '../lib/core/resource-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { endpoint, type Request } from '../lib/http/endpoint.ts'
@@ -21,10 +21,16 @@ async function getVersion(request: Request<'get-version'>) {
     query.sourceCode && version.code ? await agents.getCode({ agentId: agent.id, versionId: id }) : null
   const body = {
     ...details,
-    ...(query.frontMatter && { frontMatter: toFrontMatter(version) }),
+    ...(query.frontMatter && { frontMatter: await readFrontMatter(version) }),
     ...(code !== null && { sourceCode: code }),
   }
   return { status: 200, body }
+}
+
+/** Few requests need the checks of documents. */
+async function readFrontMatter(version: Version) {
+  const { toFrontMatter } = await import('../lib/agents/document/version-content.ts')
+  return toFrontMatter(version)
 }
 
 export const handler = endpoint('get-version', getVersion, {

@@ -56,12 +56,13 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [
 ]
 
 /**
- * Functions that load the SDKs of models and tools, prices, the engine for the patterns of schemas, or the verification
- * of JSON Web Tokens on demand.
+ * Functions that load the SDKs of models and tools, prices, the engine for the patterns of schemas, the checks of
+ * documents, or the verification of JSON Web Tokens on demand.
  */
 export const SPLIT_FUNCTIONS: FunctionName[] = [
   ...ADAPTING_FUNCTIONS,
   'authorize-request',
+  'get-version',
   'give-feedback',
   'manage-limits',
 ]
