@@ -73,8 +73,8 @@ async function agentsDocument(): Promise<object> {
 }
 
 /**
- * Generates clients for Java and Go from the OpenAPI documents of the service and of its agents, and for Python from the
- * latter, and compiles them. Prints what it skips, and why.
+ * Generates clients for Java and Go from the OpenAPI documents of the service and of its agents, and for Python from
+ * the latter, and compiles them. Prints what it skips, and why.
  */
 export async function compileGeneratedClients(folder: string): Promise<void> {
   const documents = { service: openApiDocument(), agents: await agentsDocument() }

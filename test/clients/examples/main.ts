@@ -1,7 +1,7 @@
 /**
  * `npm run examples`: runs the examples against a service and checks what they print, that their types are up to date,
- * and, in Python, with mypy. With `--generated`, compiles clients that are generated for Java, Go and Python instead, as
- * the night does. Skips what needs a program that is missing.
+ * and, in Python, with mypy. With `--generated`, compiles clients that are generated for Java, Go and Python instead,
+ * as the night does. Skips what needs a program that is missing.
  */
 import { strictEqual } from 'node:assert'
 import { execFile } from 'node:child_process'
