@@ -90,12 +90,11 @@ const Agent = ({ agent }: { agent: ListedAgent }) => (
       <span>
         Updated <Time value={agent.updatedAt} />
       </span>
-      {agent.activity && (
-        <span class="agents-activity">
-          7 days <Spark values={agent.activity.spark} />
-          {agent.activity.outcomes.length > 0 && <Outcomes outcomes={agent.activity.outcomes} />}
-        </span>
-      )}
+      {/* It has its place until it is loaded, so that nothing moves. */}
+      <span class="agents-activity" aria-hidden={!agent.activity}>
+        7 days <Spark values={agent.activity?.spark ?? []} />
+        <Outcomes outcomes={agent.activity?.outcomes ?? []} />
+      </span>
       {agent.archivedAt === null && (
         <a href={toHref(toPath('agents', agent.slug, 'try'))}>
           Try it
