@@ -13,13 +13,16 @@ describe('check', () => {
   const read = (file: string) => readFileSync(join(cli.folder, file), 'utf8')
 
   describe('init', () => {
-    it.each(['code', 'model', 'remote', 'scorer'])('creates a %s agent that passes every check', async (kind) => {
-      const slug = `new-${kind}`
-      const { folder, files } = await cli.json(['init', slug, `--${kind}`])
-      expect(folder).toBe(`agents/${slug}`)
-      expect(files).toEqual(expect.arrayContaining(['agent.md', 'cases.yaml']))
-      expect(await cli.json(['check', folder])).toMatchObject({ slug, problems: [] })
-    })
+    it.each(['code', 'model', 'remote', 'scorer'])(
+      'creates a %s agent that passes every check',
+      async (kind) => {
+        const slug = `new-${kind}`
+        const { folder, files } = await cli.json(['init', slug, `--${kind}`])
+        expect(folder).toBe(`agents/${slug}`)
+        expect(files).toEqual(expect.arrayContaining(['agent.md', 'cases.yaml']))
+        expect(await cli.json(['check', folder])).toMatchObject({ slug, problems: [] })
+      },
+    )
 
     it('writes the types that check would write', async () => {
       const before = read('agents/new-code/agent.types.ts')
