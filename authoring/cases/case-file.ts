@@ -11,8 +11,7 @@ import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../../l
 import { isJsonPointer } from '../../lib/core/json/pointer.ts'
 import { MAX_AGENT_STEPS } from '../../lib/core/limits.ts'
 import type { SchemaProblem } from '../../lib/schema/check-declared-schema.ts'
-import { checkAssertion } from './differences.ts'
-import { CONDITION, isCondition } from './score-condition.ts'
+import { CONDITION, checkAssertion, isCondition } from './differences.ts'
 
 /** Next to `agent.md`. */
 export const CASES_FILE = 'cases.yaml'

@@ -8,8 +8,7 @@ import type { StepStore } from '../../lib/core/step.ts'
 import type { Decision } from '../../lib/core/wait.ts'
 import { approvalIdOf, storedDecision } from '../../lib/engine/waiting/approvals.ts'
 import type { Expectation } from './case-file.ts'
-import { type Difference, findDifferences, findViolations, valueAt } from './differences.ts'
-import { isMet } from './score-condition.ts'
+import { type Difference, findDifferences, findViolations, isMet, valueAt } from './differences.ts'
 
 /** A tool call whose result was an error, which only the model has seen. */
 export type FailedCall = { tool: string; error: string }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isCondition, isMet } from '../../authoring/cases/score-condition.ts'
+import { isCondition, isMet } from '../../authoring/cases/differences.ts'
 
 it.each([
   ['>= 0.8', 0.8, true],
