@@ -132,6 +132,10 @@ export const handler = family({
     query: lineExecutionPageParameters,
   }),
   'cancel-batch': endpoint('cancel-batch', cancel, { rates, audit }),
-  'retry-batch': endpoint('retry-batch', retry, { rates, query: retryParameters, headers: idempotencyHeaders }),
+  'retry-batch': endpoint('retry-batch', retry, {
+    rates,
+    query: retryParameters,
+    headers: idempotencyHeaders,
+  }),
   'delete-batch': endpoint('delete-batch', remove, { rates, audit }),
 })

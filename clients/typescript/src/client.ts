@@ -409,7 +409,11 @@ export class Client<Agents extends AgentTypes<Agents> = AnyAgents> {
   /** Starts a new batch of the failed lines of one that has ended. `version`: by default, that of the batch. */
   async retryBatch(
     batch: BatchOrId,
-    { idempotencyKey = newIdempotencyKey(), version, ...options }: SignalOptions & { version?: string | undefined } = {},
+    {
+      idempotencyKey = newIdempotencyKey(),
+      version,
+      ...options
+    }: SignalOptions & { version?: string | undefined } = {},
   ): Promise<ChangedBatch> {
     const headers = { 'Idempotency-Key': idempotencyKey }
     const path = `${batchPath(idOf(batch))}/retry-failed${toQuery({ version })}`
