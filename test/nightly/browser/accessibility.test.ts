@@ -56,7 +56,7 @@ describe.each(WINDOWS)('%s', (_, options) => {
   it.each(ALL)('has no violations, and nothing moves: %s', async (_name, hash, act) => {
     const page = await openLink(`${demo.url}/console#token=${demo.token}`, options)
     await observeLayoutShift(page)
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await loadPage(page, demo.url, addressOf(hash, data.ids))
     expect(await getLayoutShift(page)).toBeLessThanOrEqual(MAX_LAYOUT_SHIFT)
     await act?.(page)
