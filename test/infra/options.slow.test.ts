@@ -62,7 +62,7 @@ describe('the variables of functions', () => {
     ['MAX_WAIT_DAYS', '30', STARTING, '365', FUNCTION_NAMES],
     ['MAX_SUSPENDED_EXECUTIONS', '100000', STARTING, '20', STARTING],
     ['ENVIRONMENT_NAME', undefined, FUNCTION_NAMES, 'staging', ['get-me']],
-    ['HTTP_PUBLISHING', 'off', ['publish-agent'], undefined, FUNCTION_NAMES],
+    ['HTTP_PUBLISHING', 'off', ['get-me', 'publish-agent'], undefined, FUNCTION_NAMES],
     [
       'MODEL_ENDPOINTS',
       undefined,
