@@ -11,6 +11,7 @@ import { formatCost, formatCount, formatCountOf, shortId } from '../components/f
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { Agreement } from '../scores/agreement.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { type Release, readRelease } from '../versions/release.tsx'
@@ -58,7 +59,12 @@ export function TrialPage({ trialId, query }: Props) {
             <Settings trial={shown} agent={release.data?.agent ?? null} />
           </div>
           {shown.sums && <TrialMeasures sums={shown.sums} />}
-          {shown.sums?.scores && <TrialScores trialId={shown.id} scores={shown.sums.scores} />}
+          {shown.sums?.scores && (
+            <>
+              <TrialScores trialId={shown.id} scores={shown.sums.scores} />
+              <Agreement agent={shown.documentId} />
+            </>
+          )}
           {shown.status === 'ENDED' && <FieldSummary trial={shown} />}
           <TrialItems trial={shown} verdict={parseVerdict(query.get('verdict'))} />
         </>
