@@ -47,6 +47,10 @@ export async function findService(options: SharedOptions): Promise<Remote> {
   const token = process.env.DEV_TOKEN || (await readText(join(folder, DEV_TOKEN_FILE)))
   announce(`${describeTarget(options)}${url && ` (${url})`}`, options)
   if (url && token) return { url, token }
+  if (url)
+    throw new UserError(
+      `The service at ${url} was started with a development token of its own. Set DEV_TOKEN to it, or use --url ${url} and --token.`,
+    )
   const message = `No service runs on ${folder}. Start it with npm start, or use that of --url <base> and --token.`
   throw new UserError([...(await describeServices(folder)), message].join('\n'))
 }
