@@ -82,7 +82,7 @@ const wrap = (assertion: JsonObject): JsonObject => ({
 /** What a score has to be: an operator and a number from 0 to 1, such as `>= 0.8`. */
 const CONDITION_PATTERN = /^([<>])(=?) ?(0(?:\.\d+)?|1(?:\.0+)?)$/
 
-/** What is wrong with a text that is no condition. */
+/** The error of a text that is no condition, as a predicate. */
 export const CONDITION = 'must be >=, >, <= or < and a number from 0 to 1 in quotes, such as ">= 0.8"'
 
 export const isCondition = (text: string): boolean => CONDITION_PATTERN.test(text)

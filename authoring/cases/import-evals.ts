@@ -107,7 +107,7 @@ class Sample {
     return { values, paths }
   }
 
-  /** Of messages, the text of the only one of a user; others as they are. */
+  /** The text of the only message of a user, if the value is a list of messages; otherwise the value. */
   private textOf(value: Json, path: string): Json {
     const isMessage = (each: Json) => isJsonObject(each) && typeof each.role === 'string'
     if (!Array.isArray(value) || value.length === 0 || !value.every(isMessage)) return value

@@ -56,7 +56,7 @@ export function summaryOf(row: MatrixRow): string[] {
   return [model ?? 'of the agent', `${passed} of ${passed + failed}`, ...figures]
 }
 
-/** Of a run, on average. */
+/** The average time of a run. */
 export function describeTime(runs: Run[]): string {
   const sum = runs.reduce((total, { durationMs }) => total + durationMs, 0)
   return `${Math.round(sum / Math.max(runs.length, 1))} ms`

@@ -149,7 +149,7 @@ export function startOfGrapheme(text: string, at: number): number {
   const begin = Math.max(at - MAX_GRAPHEME, 0)
   const near = graphemes.segment(text.slice(begin, at + MAX_GRAPHEME))
   const index = near.containing(at - begin)?.index ?? 0
-  // Of longer ones, such as a letter with a hundred marks, any character may be the last.
+  // A longer grapheme, such as a letter with a hundred marks, may be cut at any character.
   if (index === 0 && begin > 0) return /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at
   return begin + index
 }

@@ -31,7 +31,7 @@ export function valueNode(value: unknown): JsonNode {
   return { ...NOWHERE, type: 'object', members }
 }
 
-/** Of several members with the same name the last one, as in `JSON.parse`. */
+/** The last member with the name, as in `JSON.parse`. */
 export function getMember(node: JsonNode | undefined, name: string): JsonNode | undefined {
   return node?.type === 'object' ? node.members.findLast((member) => member.name === name)?.value : undefined
 }

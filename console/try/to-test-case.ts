@@ -96,7 +96,7 @@ function toYaml(node: JsonNode, indent = ''): string {
   return `${indent}${toScalar(node, indent)}`
 }
 
-/** Of several members with the same name the last one, as in `JSON.parse`: YAML allows only one. */
+/** The last one of members with the same name, as in `JSON.parse`: YAML allows only one. */
 const membersOf = ({ members }: Extract<JsonNode, { type: 'object' }>): [string, JsonNode][] => [
   ...new Map(members.map(({ name, value }) => [name, value])),
 ]

@@ -26,7 +26,7 @@ type Axis = {
   interval: 'minute' | 'hour' | 'day'
   /** Of the totals of each agent or tenant: few rows say as much as many. */
   groupInterval: 'minute' | 'hour' | 'day'
-  /** Of a period that ends now. */
+  /** The length of a period that ends now. */
   lengthMs?: number
 }
 

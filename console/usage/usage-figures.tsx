@@ -26,7 +26,7 @@ type Props = {
   of?: UsageOf
   /** Called with the totals whenever they are loaded. */
   onLoad?: (totals: Totals) => void
-  /** Of an agent: its versions, whose costs are apart; and in place of the average, how long its newest runs took. */
+  /** An agent's versions, whose costs are apart, and how long its newest runs took, in place of the average. */
   agent?: { versions: VersionRecord[]; duration: Figure }
 }
 

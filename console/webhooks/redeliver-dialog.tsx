@@ -113,7 +113,7 @@ export type Redelivery = {
   accepted: number
   /** The events do not exist any more, or another page has deleted the webhook. */
   gone: number
-  /** What was wrong with the last one that was not accepted. */
+  /** The error of the last delivery that was not accepted. */
   lastError: string | null
 }
 
@@ -129,7 +129,7 @@ type Options = {
   signal: AbortSignal
 }
 
-/** Of one event, in a row: then the service does not respond. */
+/** After so many failures in a row, the service does not respond. */
 const MAX_FAILURES = 5
 
 /**

@@ -187,7 +187,7 @@ export function runTimeOf(line: ExecutionSummary): number {
   return Math.max(runTimeMs - (line.judgement?.scoring?.ms ?? 0), 0)
 }
 
-/** Of a line that has ended, with its scorers. */
+/** The totals of a line that has ended, with its scorers. */
 export function totalsOf(ended: ExecutionSummary): LaneTotals {
   const kind =
     ended.status === 'SUCCESS' ? 'succeeded' : ended.error?.code === CANCELLED.code ? 'cancelled' : 'failed'

@@ -90,7 +90,7 @@ export type Execution = {
   replay: Replay | null
   /** The execution that it scores, or that the agent scores that called it; null for any other. */
   scored: ScoredRun | null
-  /** Of a production run: its scorers, and what they say. */
+  /** The scorers of a production run, and what they say. */
   scores: RunScore[]
   /** Of a trial: what a worker found at its end. */
   judgement: Judgement | null

@@ -20,7 +20,7 @@ const wordsOf = (value: unknown): string[] =>
         .toLowerCase()
         .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])
 
-/** What is left of a list when each word of the other one has taken one away. */
+/** The words of a list that the other list does not have as often. */
 function without(words: string[], others: string[]): string[] {
   const counts = new Map<string, number>()
   for (const word of others) counts.set(word, (counts.get(word) ?? 0) + 1)
