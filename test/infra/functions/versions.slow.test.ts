@@ -54,6 +54,6 @@ describe('a release of a function', () => {
         .filter((id) => !versionsOf({}).includes(id))
         .map((id) => id.replace(/Function.*/, ''))
     expect(changed({ throttlingRate: 7 })).toEqual([])
-    expect(changed({ httpPublishing: true })).toEqual(['PublishAgent'])
+    expect(changed({ httpPublishing: true })).toEqual(['GetMe', 'PublishAgent'])
   })
 })
