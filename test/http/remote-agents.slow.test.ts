@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { TrialItemRecord } from '../../lib/contract/records/trial.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type Asked, answer, aRemote } from '../support/engine/remote-run.ts'
 import { waitUntil } from '../support/processes/processes.ts'
@@ -41,12 +42,13 @@ const isSigned = ({ headers, text }: Asked): boolean => {
   return headers['webhook-signature'] === `v1,${createHmac('sha256', key).update(content).digest('base64')}`
 }
 
-async function untilEnded(path: string): Promise<object[]> {
-  let found: { status: string; id: string }[] = []
+async function untilEnded(path: string, count = 1): Promise<object[]> {
+  let found: { status: string }[] = []
   const hasEnded = async () => {
-    const { json } = await own.call('GET', path)
+    const { status, text, json } = await own.call('GET', path)
+    expect(status, text).toBe(200)
     found = Array.isArray(json) ? json : [json]
-    return found.length > 0 && found.every(({ status }) => status !== 'IN_PROGRESS')
+    return found.length === count && found.every(({ status }) => status !== 'IN_PROGRESS')
   }
   await waitUntil(hasEnded, { what: path, limitMs: 60_000 })
   return found
@@ -93,12 +95,12 @@ describe('a remote agent', () => {
     const schedule = '/v1/agents/often/schedules/daily'
     await own.call('PUT', schedule, { body: { cron: '@daily', timezone: 'UTC', input: { text: 'd' } } })
     expect((await own.call('POST', `${schedule}/run`)).status).toBe(202)
-    await untilEnded('/v1/agent_executions?agent=often&source=SCHEDULE')
+    await untilEnded('/v1/agents/often/executions', 4)
     const trial = `/v1/agents/often/versions/${remote.versionId}/trials`
     const { json } = await own.call('POST', trial, { body: { steps: 'live' } })
-    expect(await untilEnded(`/v1/trials/${json.id}`)).toMatchObject([
-      { status: 'ENDED', verdicts: { SAME: 4 } },
-    ])
+    await untilEnded(`/v1/trials/${json.id}`)
+    const items = (await own.call('GET', `/v1/trials/${json.id}/items`)).json as TrialItemRecord[]
+    expect(items.map(({ verdict, error }) => [verdict, error])).toEqual(Array(4).fill(['SAME', null]))
     expect(remote.asked.filter(isSigned)).toHaveLength(8)
   })
 
