@@ -104,7 +104,11 @@ export function newCli(dataName = 'data') {
     async json(args: string[], { code = 0, ...options }: Options & { code?: number } = {}) {
       const outcome = await run([...args, '--json'], options)
       if (outcome.code !== code) throw new Error(`exit code ${outcome.code}: ${JSON.stringify(outcome)}`)
-      return JSON.parse(outcome.stdout) as ReturnType<typeof JSON.parse>
+      try {
+        return JSON.parse(outcome.stdout) as ReturnType<typeof JSON.parse>
+      } catch (cause) {
+        throw new Error(`stdout is not JSON: ${outcome.stdout}`, { cause })
+      }
     },
     /** Writes files to paths relative to the working directory. */
     write(files: Record<string, string | Uint8Array>) {

@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     reporters: reportersWith('default'),
     include: ['test/aws/{stack,proof}/*.test.ts'],
+    // As the command has it.
+    env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
     testTimeout: 180_000,
     hookTimeout: 60_000,
   },
