@@ -147,7 +147,7 @@ const isOfOverview = (url: string) => /\/v1\/(?!approvals)/.test(url) && !isOfAt
 /** What needs attention is asked for once it is known what the token may see. */
 const MAX_OF_ATTENTION = 6
 const isOfAttention = (url: string) =>
-  /\/v1\/(webhooks|batches|limits|usage\?groupBy=tenant&interval=day|agent_executions\?.*(SCHEDULE|ModelUnavailable))/.test(
+  /\/v1\/(webhooks|batches|limits|usage\?groupBy=(tenant&interval=day|agent(,|%2C)version&interval=hour)|agent_executions\?.*SCHEDULE)/.test(
     url,
   )
 

@@ -11,7 +11,7 @@ import {
   UpdateFunctionConfigurationCommand,
   waitUntilFunctionUpdatedV2,
 } from '@aws-sdk/client-lambda'
-import { PurgeQueueCommand } from '@aws-sdk/client-sqs'
+import { PurgeQueueCommand, PurgeQueueInProgress } from '@aws-sdk/client-sqs'
 import type { Account } from './account.ts'
 import { findFunction, findResource, type StackResource } from './stack-resources.ts'
 
@@ -127,9 +127,22 @@ export async function throttleTable({ dynamodb }: Account, TableName: string, un
   return () => limit({ MaxReadRequestUnits, MaxWriteRequestUnits })
 }
 
+/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_PurgeQueue.html: once in 60 seconds. */
+const PURGE_PAUSE_MS = 5_000
+const MAX_PURGES = 14
+
 /** Messages that are lost: the sweeper enqueues their executions again. */
 export async function purgeQueues({ sqs }: Account, urls: string[]) {
-  for (const QueueUrl of urls) await sqs.send(new PurgeQueueCommand({ QueueUrl }))
+  const purge = async (QueueUrl: string) => {
+    for (let left = MAX_PURGES; ; left--)
+      try {
+        return await sqs.send(new PurgeQueueCommand({ QueueUrl }))
+      } catch (error) {
+        if (!(error instanceof PurgeQueueInProgress) || left === 0) throw error
+        await sleep(PURGE_PAUSE_MS)
+      }
+  }
+  for (const url of urls) await purge(url)
   return async () => undefined
 }
 
