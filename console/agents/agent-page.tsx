@@ -103,7 +103,7 @@ function Figures({ agent, period, versions }: FiguresProps) {
   const runs = useNewestRuns(agent)
   return (
     <>
-      <section class="stack" aria-label="Usage">
+      <section class="stack agent-usage" aria-label="Usage">
         <UsageFigures
           key={period}
           period={period}

@@ -98,7 +98,7 @@ export const STATES: StateRow[] = [
     '#/tokens',
     async (page) => {
       await press('Create token…')(page)
-      await page.getByText('Limits', { exact: true }).last().click()
+      await page.getByRole('dialog').getByText('Limits', { exact: true }).click()
     },
   ],
   [
