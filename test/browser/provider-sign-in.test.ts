@@ -130,7 +130,7 @@ describe('a response that was not asked for', () => {
     const page = await open(`${console}?${query}#/runs`)
     await page.getByText('was not begun in this tab').waitFor()
     expect(page.url()).toBe(`${console}#/runs`)
-    expect(await page.getByText('555').count()).toBe(0)
+    expect(await page.getByText('555 0100').count()).toBe(0)
     expect(idp.requests.length).toBe(before)
     await signInAs(page, 'ada')
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
