@@ -1,6 +1,6 @@
 export const DAY_MS = 86_400_000
 
-/** What is read of scores by default. */
+/** Days of scores that are read by default. */
 export const SCORES_DAYS = 30
 
 /** Reviewed runs that a scorer is compared with people on: the newest ones. */

@@ -39,7 +39,7 @@ export type RolloutFigures = {
   computed: number
   /** Of these. */
   costUsd: number
-  /** Those that scorers have scored, by scorer. Absent in what earlier releases have stored. */
+  /** Scored runs, by scorer. Absent in figures that earlier releases have stored. */
   scores?: ScorerFigures[]
 }
 

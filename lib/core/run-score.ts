@@ -30,7 +30,7 @@ const isBelow = (score: number | null, min: number | undefined): boolean =>
 export const isLow = ({ min, result }: Pick<RunScore, 'min' | 'result'>): boolean =>
   isBelow(result?.score ?? null, min)
 
-/** What is counted of the run of a scorer. `output`: null if it has failed. */
+/** The part of a scorer's run that is counted. `output`: null if it has failed. */
 export function toScoredEntry(execution: MaybeScored, output: JsonObject | null): ScoredEntry | undefined {
   const run = scoredBy(execution)
   if (!run) return undefined

@@ -46,7 +46,7 @@ export function scorersOf(...versions: ({ scorers?: Scorer[] | undefined } | nul
 /** A difference of decimals in binary is not exact. */
 const ROUNDING = 1e-9
 
-/** Of a line whose output differs: whether all scorers, and at least one, say that it is as good. */
+/** Whether all scorers, and at least one, say that a line whose output differs is as good. */
 export const isEquivalent = (scorers: TrialScorer[], pairs: ScoredPair[]): boolean =>
   scorers.length > 0 &&
   scorers.every(({ agent, tolerance }) => {

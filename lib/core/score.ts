@@ -51,7 +51,7 @@ export type Score = {
  */
 export type RunScore = { agent: string; min?: number | undefined; result?: Score }
 
-/** Of a reason, or of an error. */
+/** Characters of a reason, or of the message of an error. */
 const MAX_TEXT_CHARACTERS = 500
 
 type Said = Pick<Score, 'score' | 'reason' | 'error'>

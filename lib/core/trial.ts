@@ -30,7 +30,7 @@ export type Replay = ReplaySettings & {
   isTrial: boolean
   /** The model of agents whose document names none, as in the original. Null: that of the service. */
   defaultModel: string | null
-  /** Of a line of a trial: what scores its output and that of the original. Absent for nothing. */
+  /** The scorers of both outputs of a line of a trial. Absent without any. */
   scorers?: TrialScorer[]
   /** What all lines of its trial may cost together; 0: no model is called. Absent for no limit. */
   maxTrialCostUsd?: number

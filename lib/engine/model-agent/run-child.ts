@@ -102,7 +102,7 @@ export async function runChild(engine: Engine, parent: Execution, attempt: RunAt
   }
 }
 
-/** Of what another agent has called, nobody knows whether it began with a trial or a draft. */
+/** A run that another agent has called does not say whether it began with a trial or a draft. */
 const isScored = ({ source, isDraft }: Execution): boolean =>
   !isDraft && ['API', 'BATCH', 'SCHEDULE'].includes(source)
 

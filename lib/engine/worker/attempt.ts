@@ -86,7 +86,7 @@ type Attempt = Omit<AttemptOptions, 'onHeartbeat'> & {
   journal: Journal | null
   /** Of the original of a replay, or of a test case; null until it is read, and for any other run. */
   recording: Recording | null
-  /** Of a line of a trial, once its output is scored. */
+  /** The scores of a line of a trial, once its output is scored. */
   scored: Pick<Judgement, 'scores' | 'scoring'>
 }
 

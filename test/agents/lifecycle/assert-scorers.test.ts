@@ -12,7 +12,7 @@ const table = memoryTable()
 const agents = agentStore(table)
 const SCORE = { outputSchema: { score: { type: 'number' } } }
 
-/** What is wrong with an agent `answer` that has these scorers. */
+/** The problems of an agent `answer` that has these scorers. */
 async function problemsOf(organizationId: string, ...scorers: string[]) {
   const document = { slug: 'answer', scorers: scorers.map((agent) => ({ agent })) }
   const agent = { document, code: null } as unknown as PublishableAgent

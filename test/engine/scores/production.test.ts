@@ -380,7 +380,7 @@ describe('the deletion of a run', () => {
         await remove()
       }
       for (let hour = 0; hour < 200; hour++) {
-        // What is deleted stays until it is counted.
+        // A deleted run stays until it is counted.
         await service.sums()
         service.outbox.pass(3_600_000)
         await service.outbox.sweep()

@@ -152,7 +152,7 @@ export class ScoredService {
     return items
   }
 
-  /** What is counted of the scores of the version so far. */
+  /** The sums of the scores of the version so far. */
   async sums(): Promise<ScoreSums[]> {
     const { usage } = openStores(this.table)
     this.outbox.pass(120_000)
