@@ -2,6 +2,7 @@ import { AgentError } from '../clients/typescript/src/index.ts'
 import type { Organization } from '../lib/core/agent.ts'
 import { ServiceError } from '../lib/core/errors.ts'
 import { readPages } from '../lib/core/read-pages.ts'
+import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { pickTableSettings } from '../lib/dynamodb/table/settings-tag.ts'
 import { DYNAMODB_ENDPOINT, type Environment, METRICS_NAMESPACE, variableOf } from '../lib/environment.ts'
 import { DEVELOPMENT_ORGANIZATION, operatorId } from '../local/development.ts'
@@ -17,6 +18,9 @@ export type Connection = Called & { organization: Organization | null; options: 
 
 export type TableConnection = Connection & OpenTable & { organization: Organization }
 
+/** The ID of the organization, if `--org` does not say it. */
+type FindOwner = (stores: Stores) => Promise<string>
+
 /**
  * Connects to the service of `--url`, or to a table, where the client calls the functions in this process.
  * @param action what it is for: `list agents`
@@ -26,9 +30,10 @@ export async function withConnection<T>(
   options: SharedOptions,
   action: string,
   work: (connection: Connection) => Promise<T>,
+  findOwner?: FindOwner,
 ): Promise<T> {
   const remote = getRemote(options)
-  if (!remote) return withOrganization(options, work)
+  if (!remote) return withOrganization(options, work, findOwner)
   return callService(remote, action, (called) => work({ ...called, options, organization: null }))
 }
 
@@ -36,11 +41,13 @@ export async function withConnection<T>(
 export async function withOrganization<T>(
   options: SharedOptions,
   work: (connection: TableConnection) => Promise<T>,
+  findOwner?: FindOwner,
 ): Promise<T> {
   // On demand: it loads the AWS SDK.
   const { withTable } = await import('./table/open-table.ts')
   return withTable(options, async (table) => {
-    const organization = await findOrganization(table, options)
+    const org = options.org ?? (await findOwner?.(table.stores))
+    const organization = await findOrganization(table, { ...options, org })
     return work({ ...table, ...openTableClient(table, organization.id), organization, options })
   })
 }
@@ -107,7 +114,7 @@ function setVariables(variables: Environment): () => void {
  * The organization given with `--org`, by default the development organization, or the only one of a stack.
  * @throws UserError that lists the organizations or tells how to create one
  */
-export async function findOrganization(
+async function findOrganization(
   { stores: { organizations } }: OpenTable,
   { org, stack }: SharedOptions,
 ): Promise<Organization> {

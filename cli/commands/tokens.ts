@@ -1,22 +1,7 @@
-import { createToken, revokeToken } from '../../lib/access/manage-tokens.ts'
-import {
-  type Access,
-  DEFAULT_SCOPES,
-  SCOPES,
-  type Scope,
-  TOKEN_LIFETIME_DAYS,
-  type TokenLimits,
-  UNLIMITED,
-} from '../../lib/core/access.ts'
-import type { Token } from '../../lib/core/agent.ts'
-import { ServiceError } from '../../lib/core/errors.ts'
-import { agentIdFrom } from '../../lib/core/ids.ts'
-import { readPages } from '../../lib/core/read-pages.ts'
-import type { Stores } from '../../lib/dynamodb/open-stores.ts'
-import { system } from '../../lib/system.ts'
-import { operatorId } from '../../local/development.ts'
+import { AgentError, type Client, type Token } from '../../clients/typescript/src/index.ts'
+import { DEFAULT_SCOPES, SCOPES, type Scope, TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
 import type { CliCommand } from '../command.ts'
-import { findOrganization, withOrganization } from '../connect.ts'
+import { type Connection, withConnection } from '../connect.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, relativeTime, textTable } from '../format.ts'
 import {
@@ -31,7 +16,6 @@ import {
   parseUuid,
   type SharedOptions,
 } from '../options.ts'
-import { type OpenTable, withTable } from '../table/open-table.ts'
 import { readAll } from '../take.ts'
 
 export function addTokensCommand(program: CliCommand): void {
@@ -79,70 +63,25 @@ function addCreateCommand(tokens: CliCommand): void {
       'tokens create --name ci --scopes run,read,manage --expires 30',
       'tokens create --name acme --scopes run,read --agents triage-ticket --tenant acme --rate 10/s',
     )
-    .addOption(orgOption())
-    .run<CreateOptions>((options) =>
-      withOrganization(options, async ({ organization, ...table }) => {
-        const { name, expires, scopes, agents = null, tenant: tenantId = null, rate = null } = options
-        const limits: TokenLimits = { scopes, agents, tenantId, rate }
-        const given = { name, expiresAt: toExpiry(expires, system.now()), ...limits }
-        const created = await create(table, { access: operatorOf(organization.id), given })
-        const missing = await findMissingAgents(table.stores, created.token)
-        const note = [
-          `Created token "${name}" for ${organization.name}. ${describeExpiry(created.token)}`,
-          `Scopes: ${describeScopes(created.token)}. Limits: ${describeLimits(created.token)}.`,
-          ...(scopes === DEFAULT_SCOPES
-            ? ['For more scopes, create one with --scopes run,read,manage.']
-            : []),
-          ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
-          ...adviceOn(created.token, options),
-        ].join('\n')
-        return { json: toJson(created), text: created.text, note }
-      }),
-    )
+    .runConnected<CreateOptions>('manage', 'create the token', async ({ client, organization, options }) => {
+      const { name, expires, scopes, agents, tenant: tenantId, rate } = options
+      const limits = { scopes, agents, tenantId, rate }
+      const created = await client.createToken({ name, expiresAt: toExpiry(expires), ...limits })
+      const missing = await findMissingAgents(client, created)
+      const note = [
+        `Created token "${name}"${organization ? ` for ${organization.name}` : ''}. ${describeExpiry(created)}`,
+        `Scopes: ${created.scopes.join(', ')}. Limits: ${describeLimits(created)}.`,
+        ...(scopes === DEFAULT_SCOPES ? ['For more scopes, create one with --scopes run,read,manage.'] : []),
+        ...missing.map((agent) => `Warning: the organization has no agent ${agent} yet.`),
+        ...adviceOn(created, options),
+      ].join('\n')
+      return { json: created, text: created.token, note }
+    })
 }
-
-type Creation = Parameters<typeof createToken>[1]
-
-function create({ stores, record }: OpenTable, { access, given }: Creation) {
-  const { organizationId } = access
-  const target = { kind: 'token' as const, id: null }
-  const change = { organizationId, action: 'token.create' as const, target, changes: given }
-  return record(change, async (note) => {
-    const created = await createToken({ ...stores, system }, { access, given })
-    note({ target: { id: created.token.id } })
-    return created
-  })
-}
-
-type Revocation = Parameters<typeof revokeToken>[1]
-
-function revoke({ stores, record }: OpenTable, { access, tokenId: id, afterSeconds }: Revocation) {
-  const { organizationId } = access
-  const target = { kind: 'token' as const, id }
-  const change = { organizationId, action: 'token.revoke' as const, target, changes: { afterSeconds } }
-  return record(change, async (note) => {
-    const token = await revokeToken({ ...stores, system }, { access, tokenId: id, afterSeconds })
-    note({ name: token.name, expiresAt: token.expiresAt })
-    return token
-  })
-}
-
-/** An operator may do everything in every organization. */
-const operatorOf = (organizationId: string): Access => ({
-  ...UNLIMITED,
-  organizationId,
-  tokenId: operatorId(),
-})
 
 /** @param lifetimeMs infinity for never */
-const toExpiry = (lifetimeMs: number, now: number): string | null =>
-  Number.isFinite(lifetimeMs) ? new Date(now + lifetimeMs).toISOString() : null
-
-function toJson({ token, text }: { token: Token; text: string }) {
-  const { id, organizationId, name, expiresAt, scopes, agents, tenantId, rate } = token
-  const set = Object.entries({ scopes, agents, tenantId, rate }).filter(([, value]) => value !== null)
-  return { id, token: text, organizationId, name, expiresAt, ...Object.fromEntries(set) }
-}
+const toExpiry = (lifetimeMs: number): string | null =>
+  Number.isFinite(lifetimeMs) ? new Date(Date.now() + lifetimeMs).toISOString() : null
 
 const describeExpiry = ({ expiresAt }: Token): string =>
   `It ${expiresAt ? `expires on ${expiresAt}` : 'never expires'}.`
@@ -152,11 +91,13 @@ const adviceOn = ({ id }: Token, options: SharedOptions): string[] => [
   `Revoke it: ${formatCommand(options, `tokens revoke ${id}`)}`,
 ]
 
-async function findMissingAgents(stores: Stores, { organizationId, agents }: Token): Promise<string[]> {
-  const missing = (agents ?? []).map(async (agent) => {
-    const id = agentIdFrom(organizationId, agent)
-    return id && (await stores.agents.get({ organizationId, id })) ? [] : agent
-  })
+async function findMissingAgents(client: Client, { agents }: Token): Promise<string[]> {
+  const missing = (agents ?? []).map((agent) =>
+    client.agent(agent).then(
+      () => [],
+      () => [agent],
+    ),
+  )
   return (await Promise.all(missing)).flat()
 }
 
@@ -165,17 +106,12 @@ function addListCommand(tokens: CliCommand): void {
     .command('list')
     .description("List an organization's API tokens, newest first, without their secrets.")
     .examples('tokens list')
-    .addOption(orgOption())
-    .run((options) =>
-      withOrganization(options, async ({ stores, organization: { id: organizationId, name } }) => {
-        const tokens = await readAll(readPages((page) => stores.tokens.list({ organizationId, ...page })))
-        const create = formatCommand(options, 'tokens create --name <text>')
-        return {
-          json: tokens.map(({ hash: _, ...record }) => record),
-          text: textTable(COLUMNS, tokens.map(toRow), `${name} has no tokens. Create one: ${create}`),
-        }
-      }),
-    )
+    .runConnected('manage', 'list tokens', async ({ client, options }) => {
+      const tokens = await readAll(client.tokens({ limit: 100 }))
+      const create = formatCommand(options, 'tokens create --name <text>')
+      const empty = `The organization has no tokens. Create one: ${create}`
+      return { json: tokens, text: textTable(COLUMNS, tokens.map(toRow), empty) }
+    })
 }
 
 const COLUMNS = ['TOKEN', 'NAME', 'STATUS', 'CREATED', 'LAST USED', 'STARTS WITH', 'SCOPES', 'LIMITS']
@@ -187,16 +123,14 @@ const toRow = (token: Token): string[] => [
   relativeTime(token.createdAt),
   token.lastUsedAt ? toHour(token.lastUsedAt) : 'never',
   `${token.prefix}…`,
-  describeScopes(token),
+  token.scopes.join(', '),
   describeLimits(token),
 ]
 
 /** `2026-11-22 14:00 UTC`: no more is known of a last use. */
 const toHour = (timestamp: string) => `${timestamp.slice(0, 16).replace('T', ' ')} UTC`
 
-const describeScopes = ({ scopes }: TokenLimits): string => scopes?.join(', ') ?? 'all'
-
-function describeLimits({ agents, tenantId, rate }: TokenLimits): string {
+function describeLimits({ agents, tenantId, rate }: Token): string {
   const limits = [
     agents && `agents ${agents.join(', ')}`,
     tenantId !== null && `tenant ${tenantId}`,
@@ -213,7 +147,7 @@ function describeStatus({ revokedAt, expiresAt }: Token): string {
     : `valid, expires ${relativeTime(expiresAt)}`
 }
 
-type RotateOptions = SharedOptions & { overlap: number; expires?: number }
+type RotateOptions = { overlap: number; expires?: number }
 
 function addRotateCommand(tokens: CliCommand): void {
   tokens
@@ -231,39 +165,35 @@ function addRotateCommand(tokens: CliCommand): void {
       'days until the new token expires, or never (default: the lifetime of the old one)',
       parseLifetime,
     )
-    .addOption(orgOption())
     .examples('tokens rotate 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11 --overlap 1h')
+    .overHttp('manage')
+    .addOption(orgOption())
     .run<RotateOptions>((options, [id = '']) =>
-      withTable(options, async (table) => {
-        const { token: old, access } = await findToken(table, id, options)
-        const now = system.now()
-        if (old.revokedAt || (old.expiresAt && Date.parse(old.expiresAt) <= now))
+      withOwner(id, options, 'replace the token', async ({ client }) => {
+        const old = (await readAll(client.tokens({ limit: 100 }))).find((token) => token.id === id)
+        if (!old) throw notFound(id, options)
+        if (old.revokedAt || (old.expiresAt && Date.parse(old.expiresAt) <= Date.now()))
           throw new UserError(`Token ${id} has ended: ${describeStatus(old)}. Create another one instead.`)
         const { expires = lifetimeOf(old), overlap } = options
         const { name, scopes, agents, tenantId, rate } = old
-        const given = { name, scopes, agents, tenantId, rate, expiresAt: toExpiry(expires, now) }
-        const created = await create(table, { access, given })
-        const afterSeconds = overlap === 0 ? undefined : overlap
+        const limits = { scopes, agents, tenantId, rate }
+        const created = await client.createToken({ name, expiresAt: toExpiry(expires), ...limits })
         // Whatever becomes of the old one: nobody could read the new one later.
-        const ended = await revoke(table, { access, tokenId: id, afterSeconds }).catch((error: Error) => ({
+        const ending = client.revokeToken(id, overlap === 0 ? {} : { afterSeconds: overlap })
+        const result = await ending.catch((error: Error) => ({
           ...old,
           problem: explainKept(error, id, options),
         }))
-        const problem = 'problem' in ended ? ended.problem : null
-        const replacedEndsAt = ended.revokedAt ?? ended.expiresAt
+        const problem = 'problem' in result ? result.problem : null
+        const replacedEndsAt = result.revokedAt ?? result.expiresAt
         const note = [
-          `Created token "${name}", ${created.token.id}. ${describeExpiry(created.token)}`,
+          `Created token "${name}", ${created.id}. ${describeExpiry(created)}`,
           problem?.message ??
-            `The old one, ${id}, ${ended.revokedAt ? 'is revoked' : `stays valid until ${replacedEndsAt}`}.`,
-          ...adviceOn(created.token, options),
+            `The old one, ${id}, ${result.revokedAt ? 'is revoked' : `stays valid until ${replacedEndsAt}`}.`,
+          ...adviceOn(created, options),
         ].join('\n')
-        const json = {
-          ...toJson(created),
-          replacedId: id,
-          replacedEndsAt,
-          ...(problem && { error: problem }),
-        }
-        return { json, text: created.text, note, hasFailed: problem !== null }
+        const json = { ...created, replacedId: id, replacedEndsAt, ...(problem && { error: problem }) }
+        return { json, text: created.token, note, hasFailed: problem !== null }
       }),
     )
 }
@@ -272,7 +202,7 @@ function explainKept(error: Error, id: string, options: SharedOptions) {
   const command = formatCommand(options, `tokens revoke ${id}`)
   return {
     message: `The old one, ${id}, may still be valid, because it could not be ended: ${error.message} Once nothing uses it: ${command}`,
-    ...(error instanceof ServiceError && { code: error.code }),
+    ...(error instanceof AgentError && { code: error.code }),
   }
 }
 
@@ -280,31 +210,39 @@ function explainKept(error: Error, id: string, options: SharedOptions) {
 const lifetimeOf = ({ createdAt, expiresAt }: Token): number =>
   expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.parse(createdAt)
 
-/** With the access of an operator in its organization. @throws UserError */
-async function findToken(table: OpenTable, id: string, options: SharedOptions) {
-  const organizationId = options.org && (await findOrganization(table, options)).id
-  const token = await table.stores.tokens.get({ id })
-  if (token && (organizationId === undefined || token.organizationId === organizationId))
-    return { token, access: operatorOf(token.organizationId) }
-  throw new UserError(`Token ${id} not found. List tokens: ${formatCommand(options, 'tokens list')}`, {
+/** Works in the organization of a token. On a table, its ID says which. @throws UserError */
+const withOwner = <T>(
+  id: string,
+  options: SharedOptions,
+  action: string,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> =>
+  withConnection(options, action, work, async ({ tokens }) => {
+    const token = await tokens.get({ id })
+    if (!token) throw notFound(id, options)
+    return token.organizationId
+  })
+
+const notFound = (id: string, options: SharedOptions) =>
+  new UserError(`Token ${id} not found. List tokens: ${formatCommand(options, 'tokens list')}`, {
     details: { code: 'TokenNotFound' },
   })
-}
 
 function addRevokeCommand(tokens: CliCommand): void {
   tokens
     .command('revoke')
     .description('Revoke an API token permanently.')
     .argument('<id>', "the token's ID, as shown by tokens list", parseUuid)
-    .addOption(orgOption())
     .examples('tokens revoke 0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11')
-    .run(async (options, [id = '']) => {
-      await withTable(options, async (table) => {
-        const { access } = await findToken(table, id, options)
-        await revoke(table, { access, tokenId: id })
-      })
-      // API Gateway caches the authorizer's result for a minute (infra/api/api.ts).
-      const effect = options.stack ? 'It stops working within one minute' : 'It no longer works'
-      return { json: { id, revoked: true }, text: `Revoked token ${id}. ${effect}.` }
-    })
+    .overHttp('manage')
+    .addOption(orgOption())
+    .run((options, [id = '']) =>
+      withOwner(id, options, 'revoke the token', async ({ client }) => {
+        await client.revokeToken(id)
+        // API Gateway caches the authorizer's result for a minute (infra/api/api.ts).
+        const isRemote = options.stack !== undefined || options.url !== undefined
+        const effect = isRemote ? 'It stops working within one minute' : 'It no longer works'
+        return { json: { id, revoked: true }, text: `Revoked token ${id}. ${effect}.` }
+      }),
+    )
 }

@@ -57,6 +57,10 @@ describe('the CLI while the service runs', () => {
     const own = createClient(service.url, token)
     const response = await own('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
     expect([response.status, response.json]).toEqual([200, { said: 'Hello Ada' }])
+    const listing = ['tokens', 'list', '--url', service.url, '--token']
+    expect((await cli.json([...listing, token], { code: 1 })).error.code).toBe('Forbidden')
+    const development = readFileSync(join(cli.dataDir, 'dev-token'), 'utf8').trim()
+    expect(await cli.json([...listing, development])).toContainEqual(expect.objectContaining({ id }))
     await cli.json(['tokens', 'revoke', id])
     // The service caches authorizations for a moment.
     await vi.waitFor(async () => expect((await own('GET', '/v1/agents')).status).toBe(401))
