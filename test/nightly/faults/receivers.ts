@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { Webhook } from 'standardwebhooks'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { newSecret } from '../../../lib/tools/egress/sign-webhook.ts'
@@ -10,7 +11,8 @@ import { aWebhook } from '../../support/notifications/a-webhook.ts'
 /** What a receiver does until it recovers: at the end of the kills. */
 const KINDS = ['works', 'fails', 'hangs', 'redirects', 'closes'] as const
 
-type Received = { headers: Record<string, string>; body: string }
+/** `problem`: why the signature is not valid. It is checked on arrival, because a signature ends after five minutes. */
+type Received = { id: string; body: string; problem: string | null }
 
 export type Receivers = Awaited<ReturnType<typeof startReceivers>>
 
@@ -36,6 +38,15 @@ export async function startReceivers(table: Table, organizationId: string) {
   })
   const start = async (kind: (typeof KINDS)[number]) => {
     const requests: Received[] = []
+    const secret = newSecret()
+    const check = (body: string, headers: Record<string, string>) => {
+      try {
+        new Webhook(secret).verify(body, headers)
+        return null
+      } catch (error) {
+        return String(error)
+      }
+    }
     const address = await listen('127.0.0.1', async (request, response) => {
       const body = await text(request)
       const isGood = isHealthy || kind === 'works'
@@ -43,10 +54,10 @@ export async function startReceivers(table: Table, organizationId: string) {
       if (!isGood && kind === 'redirects')
         return response.writeHead(307, { location: `http://${target}/` }).end()
       if (!isGood && kind === 'hangs') return
-      requests.push({ headers: request.headers as Received['headers'], body })
+      const headers = request.headers as Record<string, string>
+      requests.push({ id: headers['webhook-id'] ?? '', body, problem: check(body, headers) })
       return isGood ? response.writeHead(204).end() : response.destroy()
     })
-    const secret = newSecret()
     const webhook = aWebhook({ organizationId, url: `http://${address}/`, allowedHosts: [address] })
     await webhooks.create({ webhook })
     const secrets = [{ secret, createdAt: webhook.createdAt, expiresAt: null }]
