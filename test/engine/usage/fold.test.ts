@@ -101,6 +101,27 @@ describe('foldUsage', () => {
     expect(await scenario.runs(organizationId, 'minute', minute + MINUTE, minute + 10 * MINUTE)).toBe(0)
   })
 
+  it('counts a minute whose entries are on several pages', async () => {
+    const scenario = new Scenario(memoryTable())
+    const organizationId = await scenario.end(START, { count: 3 })
+    const { usage } = openStores(scenario.table)
+    async function* readEntries(range: Parameters<UsageStore['readEntries']>[0]) {
+      for await (const { entries, until } of usage.readEntries(range)) {
+        for (const entry of entries) yield { entries: [entry], until: entry.at }
+        yield { entries: [], until }
+      }
+    }
+    await scenario.fold(START + DAY, { usage: { ...usage, readEntries } })
+    expect(await scenario.runs(organizationId, 'minute', START)).toBe(3)
+  })
+
+  it('adds up all organizations, of which it writes 25 at a time', async () => {
+    const scenario = new Scenario(memoryTable())
+    for (let i = 0; i < 27; i++) await scenario.end(START)
+    await scenario.fold(START + DAY)
+    expect(await scenario.runs(DEPLOYMENT, 'hour', START)).toBe(27)
+  })
+
   it('reads what is not final twice in a process: an entry can reach the index late', async () => {
     const scenario = new Scenario(memoryTable())
     const minute = START + 5 * MINUTE
