@@ -45,10 +45,20 @@ export const SILENT: DeliveryResult = {
 type Message = DeliveryMessage & { visibleAt: number }
 type Sent = { destinationId: string; eventId: string; type: EventType; data: Record<string, unknown> }
 
-/** An organization with webhooks, the outbox, the delivery function, its queue, the sweeper, and a clock. */
+type Wrap = <A extends unknown[]>(send: (...args: A) => Promise<void>) => (...args: A) => Promise<void>
+
+/**
+ * An organization with webhooks, the outbox, the delivery function, its queue, the sweeper, and a clock.
+ * @param options.wrap how messages are sent
+ */
 export function anOutbox(
   table: Table,
-  { organizationId = system.newId(), startedAt = Date.now(), environment = {} } = {},
+  {
+    organizationId = system.newId(),
+    startedAt = Date.now(),
+    environment = {},
+    wrap = ((send) => send) as Wrap,
+  } = {},
 ) {
   const stores = openStores(table)
   const webhooks = new Map<string, Webhook>()
@@ -59,10 +69,10 @@ export function anOutbox(
   const sent: Sent[] = []
   const answers = new Map<string, () => DeliveryResult | Promise<DeliveryResult>>()
   const queue = {
-    send: async ({ delayMs = 0, ...message }: DeliveryMessage & { delayMs?: number }) => {
+    send: wrap(async ({ delayMs = 0, ...message }: DeliveryMessage & { delayMs?: number }) => {
       if (!acceptsMessages) throw new Error('SQS does not answer.')
       messages.push({ ...message, visibleAt: now + delayMs })
-    },
+    }),
   }
   const webhookStore = {
     ...stores.webhooks,
