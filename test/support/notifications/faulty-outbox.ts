@@ -136,9 +136,9 @@ async function play(ending: Ending, outbox: Outbox, act: Act): Promise<Played> {
     if (openUntil !== suspension?.until) problems.push('Its timer is wrong.')
     if (!outbox.sent.some(({ eventId }) => eventId === `evt_${run.id}_${attempts}`))
       problems.push('Its wait is not reported.')
-    const woken = await outbox.wake(run.id)
-    if (!woken) return problems.push('It cannot be resumed.')
-    await outbox.finish(woken)
+    for (let i = 0; i < 3 && (await stored())?.suspension; i++) await settle(outbox, act)
+    if ((await stored())?.suspension) problems.push('It waits too long.')
+    return finish()
   }
   await { ends: finish, cancelled: cancel, waits: wait, 'waits, cancelled': wait }[ending]()
   return { kind: 'execution', id: run.id, isStored: true, problems }
@@ -153,6 +153,7 @@ async function settle(outbox: Outbox, act: Act, check = async () => {}): Promise
   }
   for (let minute = 0; minute < SETTLING_MINUTES; minute++) {
     await deliver()
+    await act(outbox.resume)
     await act(outbox.sweep)
     await check()
     await deliver()
