@@ -52,16 +52,6 @@ afterAll(async () => {
 })
 
 describe('the CLI while the service runs', () => {
-  it('creates and revokes tokens of the service', async () => {
-    const { id, token } = await cli.json(['tokens', 'create', '--name', 'test', '--expires', '1'])
-    const own = createClient(service.url, token)
-    const response = await own('POST', '/v1/agents/hello/executions', { body: { name: 'Ada' } })
-    expect([response.status, response.json]).toEqual([200, { said: 'Hello Ada' }])
-    await cli.json(['tokens', 'revoke', id])
-    // The service caches authorizations for a moment.
-    await vi.waitFor(async () => expect((await own('GET', '/v1/agents')).status).toBe(401))
-  })
-
   it('publishes agents and records executions in its table', async () => {
     cli.write(inFolder('hello', greeter('Salut')))
     const { versionId } = await cli.json(['publish', 'hello', '--no-types'])
