@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import {
   type Answer,
-  html,
   json,
   problem,
   type Received,
@@ -199,14 +198,5 @@ describe('batches', () => {
     expect(await json('batches', 'delete', id)).toEqual({ id, deleted: true })
     const gone = await command('batches', 'get', id)
     expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('Cannot get the batch')])
-  })
-
-  it('results waits for the end, and writes all of them after each other', async () => {
-    const lines = [succeeded('a'), succeeded('b')]
-    const { code, stdout, requests } = await run(
-      ['batches', 'results', ID, ID],
-      [html(503, AT_ONCE), ended(1), results(lines[0] ?? ''), ended(1), results(lines[1] ?? '')],
-    )
-    expect([code, stdout, requests.length]).toEqual([0, lines.join(''), 5])
   })
 })

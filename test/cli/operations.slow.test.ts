@@ -160,13 +160,6 @@ ${hour} tiny echo 1 0 0 0 0 $0.000000123
     expect(await print('usage', '--interval', 'day')).toContain(`${hour.slice(0, 10)}T00:00:00Z  5 `)
   })
 
-  it('is filtered, from a date or a time on', async () => {
-    expect(await json(['usage', '--tenant', 'acme', '--agent', 'echo', '--from', hour])).toMatchObject([
-      { runs: 3, costUsd: 1.23456789 },
-    ])
-    expect(await print('usage', '--from', '2030-01-01')).toBe('No run ended in this time.\n')
-  })
-
   it('is CSV, as the service writes it', async () => {
     const csv = await print('usage', '--group-by', 'tenant', '--csv')
     const { text } = await own.call('GET', '/v1/usage?groupBy=tenant', { headers: { Accept: 'text/csv' } })

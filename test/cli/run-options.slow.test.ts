@@ -64,28 +64,6 @@ describe('run', () => {
     })
   })
 
-  it('limits the tokens to --max-tokens and the cost to --max-cost', async () => {
-    scripted.script('cli-budget', () => ({ calls: [finalAnswer({})] }))
-    const model = ['--model', scripted.modelFor('openai-compatible', 'cli-budget')]
-    const { code, stderr } = await ask([...model, '--max-tokens', '165'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('it spent 15 of 165 tokens')])
-    const prices = { MODEL_PRICES: '{"openai-compatible/*": {"input": 100, "output": 0}}' }
-    const priced = await ask([...model, '--max-cost', '0.015'], { ...environment, ...prices })
-    expect(priced.stderr).toContain('it spent 0.001 of 0.015 US dollars')
-    expect((await ask([...model, '--max-cost', '0.001'])).stderr).toContain('has no price')
-    expect(await ask(['--max-cost', '-1'])).toMatchObject({ code: 2 })
-  })
-
-  it('reuses a result with --cache, per tenant, and only then', async () => {
-    const said = async (options: string[]): Promise<string> =>
-      (await cli.json(['run', 'random', '--input', '-', ...options], { stdin: '{"name":"Ada"}' })).said
-    const first = await said(['--cache', '--tenant', 'a'])
-    expect(await said(['--cache', '--tenant', 'a'])).toBe(first)
-    expect(await said(['--cache', '--tenant', 'b'])).not.toBe(first)
-    expect(await said(['--tenant', 'a'])).not.toBe(first)
-    expect(await said(['--no-cache', '--tenant', 'a'])).not.toBe(first)
-  })
-
   it('uses the model settings that the service was started with, but not its keys', async () => {
     scripted.script('service-model', [answer('From the service.'), answer('From the command.')])
     scripted.script('own-model', [answer('From the command.')])

@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { system } from '../../lib/system.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { type ApiResponse, getExecutionId, waitForExecution } from '../support/service/client.ts'
+import { type ApiResponse, getExecutionId } from '../support/service/client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-cache-'))
 let org: TestOrganization
@@ -21,8 +21,6 @@ const countRuns = ({ log }: Input) =>
   existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0
 const run = (input: Input, query = 'useCache=true', by = org) => by.run('counted', input, query)
 const recordOf = (response: ApiResponse) => org.getExecution(getExecutionId(response))
-
-const CONCURRENT = inject('isNightly') ? 50 : 15
 
 describe.concurrent('a run with useCache', () => {
   it('reuses the result of an earlier run in a new execution', async () => {
@@ -48,28 +46,6 @@ describe.concurrent('a run with useCache', () => {
     expect(countRuns(input)).toBe(1)
   })
 
-  it.each(['useCache=true&execMode=sync', 'useCache=true&execMode=async'])(
-    `executes once for ${CONCURRENT} concurrent requests; the others are hits (%s)`,
-    async (query) => {
-      const input = createInput({ ms: 1_500 })
-      const responses = await Promise.all(Array.from({ length: CONCURRENT }, () => run(input, query)))
-      const records = await Promise.all(
-        responses.map((response) => waitForExecution(org.call, getExecutionId(response), 60_000)),
-      )
-      expect(countRuns(input)).toBe(1)
-      const originals = records.filter(({ cached }) => !cached)
-      expect(originals).toHaveLength(1)
-      for (const record of records.filter(({ cached }) => cached)) {
-        expect(record).toMatchObject({
-          status: 'SUCCESS',
-          output: originals[0].output,
-          cachedDocumentExecutionId: originals[0].id,
-        })
-      }
-    },
-    90_000,
-  )
-
   it.each([
     ['has another tenant', 'useCache=true&tenantId=acme'],
     ['has learning switched on', 'useCache=true&useDynamicLearning=true'],
@@ -79,15 +55,5 @@ describe.concurrent('a run with useCache', () => {
     const input = createInput()
     await run(input)
     expect((await run(input, query)).json.run).toBe(2)
-  })
-
-  it('executes again once the original execution is deleted; deleting a hit has no effect', async () => {
-    const input = createInput()
-    const first = await run(input)
-    const hit = await run(input)
-    expect((await org.call('DELETE', `/v1/agent_executions/${getExecutionId(hit)}`)).status).toBe(204)
-    expect((await run(input)).json.run).toBe(1)
-    expect((await org.call('DELETE', `/v1/agent_executions/${getExecutionId(first)}`)).status).toBe(204)
-    expect((await run(input)).json.run).toBe(2)
   })
 })

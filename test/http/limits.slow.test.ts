@@ -86,47 +86,6 @@ describe('limits', () => {
     expect(json.errors[0].message).toMatch(message)
     expect((await own.call('GET', tenantPath('wrong'))).status).toBe(404)
   })
-
-  it.each([
-    'a/b',
-    '?#&=+ ;',
-    '\u{1f600}'.repeat(128),
-    '\\',
-    '\'"<script>',
-    '__proto__',
-    '\u202e',
-    `agent#${'x'.repeat(100)}`,
-  ])('are set for the tenant %s, and listed', async (tenantId) => {
-    const path = tenantPath(tenantId)
-    const body = { maxOpenExecutions: 3 }
-    expect((await own.call('PUT', path, { body })).json).toMatchObject({ tenantId, ...body })
-    expect((await own.call('GET', path)).json).toMatchObject({ tenantId, ...body })
-    const key = { organizationId: own.id, subject: { kind: 'tenant' as const, id: tenantId } }
-    expect(await store.get(key)).toMatchObject(body)
-    expect((await own.call('DELETE', path)).status).toBe(204)
-    expect(await store.get(key)).toBeNull()
-  })
-})
-
-describe('limits in US dollars', () => {
-  it('name models without a price when they are set, and when an agent is published', async () => {
-    const org = await newOrganization()
-    const text = '{ text: { type: string, description: Text. } }'
-    const head = `slug: unpriced\ntitle: A\nmodel: openai-compatible/free\ninput: ${text}\noutput: ${text}`
-    const document = `---\n${head}\n---\nAnswer.`
-    const publish = (content: string) => org.call('POST', '/v1/agents', { body: { document: content } })
-    const first = await publish(document)
-    expect([first.status, first.json.warnings]).toEqual([201, undefined])
-    const warnings = [
-      expect.stringMatching(/^The model openai-compatible\/free of the agent unpriced has no price/),
-    ]
-    const put = (path: string, body: object) => org.call('PUT', path, { body })
-    expect((await put(tenantPath('acme'), { maxOpenExecutions: 1 })).json.warnings).toBeUndefined()
-    expect((await put(tenantPath('acme'), { maxCostUsd: { day: 1 } })).json.warnings).toEqual(warnings)
-    expect((await put('/v1/agents/unpriced/limits', ALL)).json.warnings).toEqual(warnings)
-    const published = await publish(`${document} Briefly.`)
-    expect([published.status, published.json.warnings]).toEqual([201, warnings])
-  })
 })
 
 describe('the list of limits', () => {

@@ -35,21 +35,6 @@ describe('the table', () => {
     )
   })
 
-  it('defines the key attributes with the types of the schema', () => {
-    const expected = new Map([
-      [TABLE.partitionKey, 'S'],
-      [TABLE.sortKey, 'S'],
-      ...Object.values(INDEXES).flatMap(({ partitionKey, sortKey }): [string, string][] => [
-        [partitionKey.name, partitionKey.type],
-        [sortKey.name, sortKey.type],
-      ]),
-    ])
-    const defined = Properties.AttributeDefinitions.map(
-      ({ AttributeName, AttributeType }: Record<string, string>) => [AttributeName, AttributeType],
-    )
-    expect(new Map(defined)).toEqual(expected)
-  })
-
   it('tells commands how long items are kept, and whether there is an event bus', () => {
     const tagOf = (of: typeof template) =>
       findResource(of, 'AWS::DynamoDB::Table').Properties.Tags.find(

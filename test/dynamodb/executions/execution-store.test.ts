@@ -20,7 +20,7 @@ import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anExecution, leased } from '../../support/engine/executions.ts'
-import { EMULATORS, race, tableOn } from '../../support/tables/emulators.ts'
+import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
 
 const success = (output = { text: 'x' }): Outcome => ({
   status: 'SUCCESS',
@@ -71,16 +71,6 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
         code: 'AgentFailed',
         message: expect.stringMatching(/^x{8000}…/),
       })
-    })
-
-    it('ends an execution once, for the lease owner only', async () => {
-      const execution = await created({ lease: leaseOf('me') })
-      expect(await finish(execution, 'you')).toBeNull()
-      const ended = await finish(execution)
-      expect(ended).toMatchObject({ ...success(), finishedAt: at, error: null, lease: null })
-      expect(await store.get(execution)).toEqual(ended)
-      expect(await finish(execution, 'you', success({ text: 'y' }))).toBeNull()
-      expect((await store.get(execution))?.output).toEqual({ text: 'x' })
     })
 
     it('keeps the large output of the lease owner when a worker without a lease finishes too', async () => {
@@ -172,38 +162,6 @@ describe.each(EMULATORS)('executionStore on %s', (emulator) => {
         { numRuns: propertyRuns(50) },
       )
     })
-  })
-
-  describe('claim', () => {
-    it('gives the lease to one of many workers', async () => {
-      const { id } = await created()
-      const results = await race((racer) => store.claim({ id, lease: leaseOf(`owner-${racer}`), now: NOW }))
-      const winners = results.filter((result) => typeof result !== 'string')
-      expect(winners).toHaveLength(1)
-      expect(winners[0]).toMatchObject({ attempts: 1, startedAt: new Date(NOW).toISOString() })
-      expect(results.filter((result) => result === 'held')).toHaveLength(results.length - 1)
-    })
-
-    it('takes a lease only after it has expired, and counts the attempts', async () => {
-      const { id } = await created({ lease: leaseOf('first', NOW) })
-      expect(await store.claim({ id, lease: leaseOf('second'), now: NOW })).toBe('held')
-      expect(await store.claim({ id, lease: leaseOf('second'), now: NOW + 1 })).toMatchObject({ attempts: 2 })
-      expect(await store.renew({ id, lease: leaseOf('first') })).toBeNull()
-      expect(await store.renew({ id, lease: leaseOf('second', NOW + 99_000) })).toEqual({
-        watchedUntil: null,
-      })
-    })
-  })
-
-  it('claim, renew and end fail for an execution that is final or does not exist', async () => {
-    const execution = await created({ lease: leaseOf('me') })
-    const { id, organizationId } = execution
-    await finish(execution)
-    expect(await store.claim({ id, lease: leaseOf('you'), now: NOW * 2 })).toBe('closed')
-    expect(await store.renew({ id, lease: leaseOf('me') })).toBeNull()
-    expect(await store.end({ organizationId, id, error: CANCELLED, finishedAt: at })).toBeNull()
-    expect(await store.claim({ id: system.newId(), lease: leaseOf('you'), now: NOW })).toBe('closed')
-    expect(await store.renew({ id: system.newId(), lease: leaseOf('me') })).toBeNull()
   })
 
   describe('end', () => {

@@ -5,7 +5,6 @@ import { CANCELLED, type Execution, type SuspendedExecution } from '../../../lib
 import { endOfWait } from '../../../lib/core/transitions.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
-import { USAGE_ATTRIBUTES } from '../../../lib/dynamodb/table/schema.ts'
 import { type Item, openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { timerStore } from '../../../lib/dynamodb/timer-store.ts'
 import { system } from '../../../lib/system.ts'
@@ -13,12 +12,7 @@ import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { type Event, findLeaseViolations, findLinearization } from '../../support/lifecycle/history.ts'
-import {
-  initialState,
-  modelPort,
-  recordedSteps,
-  type State,
-} from '../../support/lifecycle/reference-model.ts'
+import { initialState, recordedSteps, type State } from '../../support/lifecycle/reference-model.ts'
 import { lifecycles, Simulation, simulatedExecution } from '../../support/lifecycle/simulation.ts'
 import { readItems, scheduledTable, storePort } from '../../support/lifecycle/tables.ts'
 import { EMULATORS, race, shareOf, tableOn } from '../../support/tables/emulators.ts'
@@ -39,30 +33,6 @@ describe.each(EMULATORS)('the lifecycle of an execution on %s', (emulator) => {
     return execution
   }
 
-  it('matches the reference model, command by command', async () => {
-    const property = fc.asyncProperty(lifecycles, async ({ isSync, end, batches }) => {
-      const execution = await create(isSync)
-      const [port, model] = [storePort(table, execution), modelPort(execution)]
-      const [actual, expected] = [new Simulation(port, execution), new Simulation(model, execution)]
-      for (const command of batches.flat()) {
-        const result = await actual.run(command)
-        expect(result).toEqual(await expected.run(command))
-        expect(await port.get(execution)).toEqual(await model.get(execution))
-        if (result === 'deleted')
-          for (const item of (await readItems(table, execution)).values())
-            expect(item.sk === 'RECORD' ? withoutUsage(item) : item).toEqual(
-              item.sk === 'RECORD' ? TOMBSTONE : JOURNAL_END,
-            )
-      }
-      const { id } = execution
-      expect(await port.read({ executionId: id })).toEqual(await model.read({ executionId: id }))
-      expect(actual.queue).toEqual(expected.queue)
-      await actual.recover(end)
-      expectOneEnd(actual, await port.get(execution))
-    })
-    await fc.assert(property, runs(20))
-  })
-
   it('is linearizable in any order of the requests of concurrent commands', async () => {
     const property = fc.asyncProperty(lifecycles, fc.scheduler(), async (lifecycle, scheduler) => {
       const execution = await create(lifecycle.isSync)
@@ -79,26 +49,6 @@ describe.each(EMULATORS)('the lifecycle of an execution on %s', (emulator) => {
     await fc.assert(property, runs(30))
   })
 })
-
-/** All that remains of a deleted execution, until the last check: no content. The second only after a cancel. */
-const TOMBSTONE = {
-  pk: expect.any(String),
-  sk: 'RECORD',
-  organizationId: expect.any(String),
-  deleted: true,
-  purged: true,
-  openShard: expect.any(String),
-  openUntil: expect.any(Number),
-}
-
-/** Of one that has ended, what its usage is counted by also remains. */
-const withoutUsage = (item: Item): Item =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => !USAGE_NAMES.has(name)))
-const USAGE_NAMES = new Set<string>(
-  [...USAGE_ATTRIBUTES, 'usageShard', 'usageAt'].filter((name) => name !== 'organizationId'),
-)
-
-const JOURNAL_END = { pk: expect.any(String), sk: expect.stringMatching(/^STEP#\d{5}$/), isEnd: true }
 
 /** Checks that the calls since the last check are linearizable, respect the lease and keep existing checkpoints. */
 function linearizabilityCheck(table: Table, execution: Execution) {

@@ -1,24 +1,21 @@
-import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseDocument } from '../../../lib/agents/document/check-document.ts'
 import { archiveAgent, promoteVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
-import { CANCELLED, isFinal, NO_USAGE } from '../../../lib/core/execution.ts'
-import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { CANCELLED, isFinal } from '../../../lib/core/execution.ts'
 import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { sweep } from '../../../lib/engine/maintenance.ts'
 import { type SubmitEngine, submitAsync } from '../../../lib/engine/submit/accept.ts'
 import { submitSync } from '../../../lib/engine/submit/submit.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { anExecution, leased, NO_PROGRESS, runOptions } from '../../support/engine/executions.ts'
+import { anExecution, NO_PROGRESS, runOptions } from '../../support/engine/executions.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 import { modelPort } from '../../support/lifecycle/reference-model.ts'
 import { lifecycles, Simulation, simulatedExecution } from '../../support/lifecycle/simulation.ts'
@@ -37,32 +34,17 @@ const stepBy = (owner: string) => ({
   name: 'x',
   value: owner,
 })
-const success = (text: string) => ({
-  status: 'SUCCESS' as const,
-  output: { text },
-  steps: 1,
-  usage: NO_USAGE,
-  model: null,
-})
 
 describe.each(EMULATORS)('a repeated write whose first response was lost, on %s', (emulator) => {
   const name = `lost-responses-${system.newId()}`
   beforeAll(() => provisionTable(inject(emulator), name))
   const table = tableOn(emulator, name)
   const store = executionStore(table)
-  const retrying = executionStore(retryingTable(table))
   const created = async (overrides: Parameters<typeof anExecution>[0] = {}) => {
     const execution = anExecution({ now: NOW, deadlineMs: 3_600_000, ...overrides })
     await store.create({ execution })
     return execution
   }
-
-  it('claims the execution and counts one attempt', async () => {
-    const execution = await created()
-    const claimed = await retrying.claim({ id: execution.id, lease: mine, now: NOW })
-    expect(claimed).toMatchObject({ lease: mine, attempts: 1, attemptsSinceProgress: 1 })
-    expect(await store.get(execution)).toEqual(claimed)
-  })
 
   it('does not claim an execution that was claimed or cancelled in between', async () => {
     const claimWhile = async (between: (id: string, organizationId: string) => Promise<unknown>) => {
@@ -76,17 +58,6 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
       store.end({ id, organizationId, error: CANCELLED, finishedAt: AT }),
     )
     expect(await cancelled).toBe('closed')
-  })
-
-  it.each([
-    ['a small output', () => 'x'],
-    ['an output in chunks', () => randomBytes(60_000).toString('base64')],
-  ])('finishes a run with %s, and returns it', async (_, text) => {
-    const execution = await created({ lease: mine })
-    const outcome = success(text())
-    const ended = await retrying.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
-    expect(ended).toMatchObject({ ...outcome, finishedAt: AT, lease: null })
-    expect(await store.get(execution)).toEqual(ended)
   })
 
   it('writes a step, which another worker cannot overwrite', async () => {
@@ -117,31 +88,6 @@ describe.each(EMULATORS)('a repeated write whose first response was lost, on %s'
       resultOf('me'),
     )
     expect(await appendYours()).toEqual(resultOf('me'))
-  })
-
-  it('postpones the execution, which a later sweep enqueues', async () => {
-    const execution = await created()
-    const queue: QueuedExecution[] = []
-    const sweepAt = (now: number, executions: typeof store) =>
-      sweep({
-        executions,
-        steps: stepStore(table),
-        queue: { send: async (message) => void queue.push(message) },
-        system: { ...system, now: () => now },
-        times: { ...leaseTimes(), graceMs: 10_000 },
-      })
-    const soon = (execution.openUntil ?? 0) + 1
-    await sweepAt(soon, retrying)
-    expect(queue).toEqual([])
-    await sweepAt(soon + 50_001, store)
-    expect(queue).toContainEqual({
-      executionId: execution.id,
-      organizationId: execution.organizationId,
-      tenantId: null,
-      sharesWorker: false,
-      isLine: false,
-      isSuspect: false,
-    })
   })
 
   it('publishes, promotes, archives and deletes versions once', async () => {

@@ -4,10 +4,8 @@ import { OUTBOX_SHARDS } from '../../../lib/dynamodb/table/keys.ts'
 import { system } from '../../../lib/system.ts'
 import { seededRandom } from '../../support/data/random.ts'
 import { readSeed, TEST_SEED } from '../../support/data/seed.ts'
-import { BROKEN } from '../../support/notifications/an-outbox.ts'
-import { ENDINGS, type Ending, FaultyOutbox } from '../../support/notifications/faulty-outbox.ts'
+import { ENDINGS, type Ending, playOutbox } from '../../support/notifications/faulty-outbox.ts'
 import { meteredOutbox } from '../../support/notifications/metered-outbox.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
 import { type Fault, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
 
 /** All failures in the night, otherwise this many of each ending. */
@@ -22,10 +20,9 @@ const WITH_RETRIES: Ending[] = ['ends', 'waits']
 const positionsOf = (ending: Ending) => (ending === 'batch ends' ? 16 : 24)
 
 async function play(ending: Ending, faults: Fault[], isBroken: boolean) {
-  const outbox = new FaultyOutbox(memoryTable(), faults, isBroken ? [BROKEN] : [])
-  const problems = await outbox.play(ending)
+  const { requests, problems } = await playOutbox(ending, faults, isBroken)
   const note = JSON.stringify({ ending, faults, isBroken, [TEST_SEED]: seed })
-  return { requests: outbox.requests, problems: problems.map((problem) => `${problem} ${note}`) }
+  return { requests, problems: problems.map((problem) => `${problem} ${note}`) }
 }
 
 describe.each(ENDINGS)('a run or a batch with a webhook: %s', (ending) => {

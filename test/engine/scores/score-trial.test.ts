@@ -1,11 +1,9 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { totalsOf } from '../../../lib/core/batch.ts'
-import { CANCELLED, type Execution, isFinal } from '../../../lib/core/execution.ts'
+import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
-import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
-import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { childIdOf, executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
@@ -13,20 +11,15 @@ import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { emitCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
-import { seededRandom } from '../../support/data/random.ts'
-import { readSeed } from '../../support/data/seed.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { originalsOn, queueReplay } from '../../support/replay/a-replay.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { engineTable } from '../../support/tables/memory-table.ts'
-import { type Fault, FaultyWorker, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
 
 const table = await engineTable()
 const scripted = await startScriptedEngine()
 const CENT = 0.01
-/** All failures in the night. */
-const SHARE = inject('isNightly') ? Number.POSITIVE_INFINITY : 20
 
 /** A token costs a millicent: a response of 1,000 tokens is a cent. */
 const engine: Engine = {
@@ -357,72 +350,4 @@ describe('a line that is stopped while it is scored', () => {
     const statuses = scores.map((each) => engine.executions.getStatus(each))
     expect(await Promise.all(statuses)).toEqual([null, null])
   })
-})
-
-describe('a worker that dies while it scores', () => {
-  const TRIAL_LIMIT = 3 * CENT
-
-  it(
-    'leaves one score for each output and scorer, and spends no more than the trial may cost and a response',
-    async () => {
-      const { original, version } = await anOriginal(ORIGINAL)
-      const faithful = await aScorer(version, () => says({ score: 0.9 }))
-      const tone = await aScorer(version, () => says({ score: 0.8 }), {
-        slug: 'tone',
-        declares: { steps: {}, output: {} },
-      })
-      const { draft } = await aDraft(version, () => says({ answer: system.newId() }))
-      const scorers = ['faithful', 'tone'].map((agent) => ({ agent, tolerance: 0.1 }))
-
-      /** Runs a line to its end. Returns the requests of its workers. */
-      async function runWith(fault: Fault | null, maxTrialCostUsd = 1): Promise<string[]> {
-        const line = await aLine(original, draft, { scorers, maxTrialCostUsd })
-        const asked = faithful.requests.length + tone.requests.length
-        const methods: string[] = []
-        for (let attempts = 1; attempts <= 5; attempts++) {
-          const worker = new FaultyWorker({
-            next: (method) => methods.push(method) - 1,
-            before: async () => undefined,
-            faults: fault ? [fault] : [],
-          })
-          // A child whose release was refused is waited for until its lease expires.
-          const times = { ...leaseTimes(3_000), retryDelayMs: 1 }
-          const on = { ...engine, ...openStores(worker.tableOf(table)), times }
-          await processMessage(on, line.line.id, aMessage(attempts)).catch(() => undefined)
-          const found = await line.stored()
-          if (isFinal(found)) break
-          // Leases of processes that died expire.
-          for (const each of [found, ...(await line.children())])
-            if (each.lease && !isFinal(each))
-              await table.update(executionKey(each.id), { set: { leaseExpiresAt: Date.now() - 1 } })
-        }
-        const ended = await line.stored()
-        const children = await line.children()
-        const what = JSON.stringify(fault)
-        expect(ended.status, what).toBe('SUCCESS')
-        expect(await line.spent(), what).toBeLessThanOrEqual(maxTrialCostUsd + CENT + 1e-9)
-        if (maxTrialCostUsd < 1) return methods
-        expect(ended.judgement, what).toMatchObject({
-          verdict: 'EQUIVALENT',
-          scores: [
-            { agent: 'faithful', original: 0.9, trial: 0.9 },
-            { agent: 'tone', original: 0.8, trial: 0.8 },
-          ],
-        })
-        expect(children.map(({ status, agentId }) => `${status} ${agentId}`).sort(), what).toEqual(
-          [faithful, faithful, tone, tone].map((each) => `SUCCESS ${each.version.agentId}`).sort(),
-        )
-        // A response that was not stored is repeated. Scores of the original are cached.
-        expect(faithful.requests.length + tone.requests.length - asked, what).toBeLessThanOrEqual(5)
-        return methods
-      }
-
-      const requests = await runWith(null)
-      const faults = requests.flatMap((method, at) => faultKindsOf(method).map((kind) => ({ at, kind })))
-      const chosen = seededRandom(readSeed(), 'scores').shuffle(faults)
-      for (const fault of chosen.slice(0, SHARE)) await runWith(fault)
-      for (const fault of chosen.slice(0, SHARE / 2)) await runWith(fault, TRIAL_LIMIT)
-    },
-    inject('isNightly') ? 1_200_000 : 120_000,
-  )
 })

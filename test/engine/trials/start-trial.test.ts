@@ -18,7 +18,6 @@ import { success } from '../../support/batches/batch-run.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
-import { type Fault, FaultyWorker } from '../../support/waiting/faulty-worker.ts'
 
 const table = memoryTable()
 const queue = { feed: async () => undefined }
@@ -447,57 +446,5 @@ describe('a request for a trial', () => {
     await expect(start(version, { limit: 7 }, { key: 'a', access })).rejects.toMatchObject({
       code: 'IdempotencyKeyReused',
     })
-  })
-
-  it('has one writer of its lines, also if several select different ones at the same time', async () => {
-    const version = await aModelAgent({}, { table })
-    const access = accessOf(version)
-    for (let count = 0; count < 3; count++) await anOriginal(version)
-    const ids = await selected(version)
-    // Each process sees other executions.
-    const seeing = (visible: string[]) => ({
-      ...executions,
-      async listSummaries(params: Parameters<typeof executions.listSummaries>[0]) {
-        const page = await executions.listSummaries(params)
-        return { ...page, items: page.items.filter((each) => visible.includes(each.id)) }
-      },
-    })
-    for (let round = 0; round < 5; round++) {
-      const key = `round ${round}`
-      const started = await Promise.all(
-        [ids, ids.slice(1), ids.slice(2)].map((visible) =>
-          start(version, {}, { key, access, on: { ...stores, executions: seeing(visible) } }),
-        ),
-      )
-      expect(new Set(started.map((each) => each.id)).size).toBe(1)
-      const lines = await linesOf(started[0] as (typeof started)[0])
-      expect([ids, ids.slice(1), ids.slice(2)]).toContainEqual(lines)
-    }
-  })
-
-  it('leaves a whole trial or none when its process dies, and the next request completes it', async () => {
-    const version = await aModelAgent({}, { table })
-    const access = accessOf(version)
-    const old = await anOriginal(version)
-    const requestsOf = async (key: string, faults: Fault[]) => {
-      const sent: string[] = []
-      const worker = new FaultyWorker({
-        next: (method) => sent.push(method) - 1,
-        before: async () => undefined,
-        faults,
-      })
-      const on = { ...openStores(worker.tableOf(table)), queue, system }
-      await start(version, {}, { key, access, on }).catch(() => undefined)
-      return sent
-    }
-    const sent = await requestsOf('whole', [])
-    const newer = await anOriginal(version)
-    for (let at = 0; at < sent.length; at++) {
-      for (const kind of ['die before', 'die after'] as const) {
-        await requestsOf(`${at} ${kind}`, [{ at, kind }])
-        const trial = await start(version, {}, { key: `${at} ${kind}`, access })
-        expect([[old], [newer, old]], `${kind} ${at}`).toContainEqual(await linesOf(trial))
-      }
-    }
   })
 })

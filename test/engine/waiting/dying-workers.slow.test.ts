@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import { ExecutionInProgress, ExecutionNotFound } from '../../../lib/core/resource-errors.ts'
-import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { system } from '../../../lib/system.ts'
@@ -15,6 +14,7 @@ import { scheduledTable } from '../../support/lifecycle/tables.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { ownTable, scan } from '../../support/tables/memory-table.ts'
+import { wrapTable } from '../../support/tables/wrap-table.ts'
 
 const table = await ownTable()
 /** Each death in the night, else a sample. */
@@ -39,9 +39,7 @@ function mortal(engine: Engine, requests: number) {
     <A extends unknown[], R>(send: (...args: A) => Promise<R>) =>
     (...args: A): Promise<R> =>
       sent++ < requests ? send(...args) : Promise.reject(new Died())
-  const names = ['get', 'getMany', 'put', 'update', 'query', 'delete', 'writeMany'] as const
-  const methods = Object.fromEntries(names.map((name) => [name, dying(table[name] as never)]))
-  const stores = engineOn({ ...table, ...methods } as Table)
+  const stores = engineOn(wrapTable(table, (_, send) => dying(send)))
   return {
     engine: { ...engine, ...stores, system: engine.system, queue: { send: dying(engine.queue.send) } },
     isDead: () => sent > requests,

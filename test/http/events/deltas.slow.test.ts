@@ -84,18 +84,6 @@ describe('deltas', () => {
     },
   )
 
-  it('of a response that broke are reset before those of its repetition', async () => {
-    const answer = { calls: [finalAnswer(OUTPUT)], pause: { ms: 200 } }
-    const script: Script = [{ cut: answer, chunks: 3, by: 'close' }, answer]
-    const all = await readAll((await run(script, 'openai-compatible', 'deltas=true')).events)
-    const kinds = kindsOf(all)
-    if (kinds.indexOf('delta') < kinds.indexOf('reset'))
-      expect(kinds.filter((kind) => kind === 'reset')).toHaveLength(1)
-    const texts = argumentsOf(all)
-    expect(Object.keys(texts)).toEqual(['1/2'])
-    expect(JSON.parse(texts['1/2'] ?? '')).toEqual(OUTPUT)
-  })
-
   it('of a run in another process reach who started it, and a second reader', async () => {
     const script: Script = [{ calls: [finalAnswer(OUTPUT)], pause: { ms: 1_500 } }]
     const { id, events } = await run(script, 'openai-compatible', 'deltas=true&execMode=async')

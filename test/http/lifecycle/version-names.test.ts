@@ -24,14 +24,6 @@ describe('versions', () => {
     expect(list.map(({ number }: { number: number }) => number)).toEqual([3, 2, 1])
   })
 
-  it('have different numbers if they are published at the same time', async () => {
-    const org = await newOrganization()
-    const drafts = await Promise.all(
-      ['A', 'B', 'C'].map((title) => org.publish('echo', { title, draft: true })),
-    )
-    expect(drafts.map(({ number }) => number).sort()).toEqual([1, 2, 3])
-  })
-
   it('are of an organization with a name', async () => {
     const org = await newOrganization()
     expect((await org.call('GET', '/v1/me')).json).toMatchObject({

@@ -7,6 +7,7 @@ import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, leased } from '../engine/executions.ts'
+import { wrapTable } from '../tables/wrap-table.ts'
 import { setCounted } from './tables.ts'
 
 export const START = 1_800_000_000_000
@@ -182,19 +183,12 @@ export class Died extends Error {}
 /** A table whose process dies after a number of requests. */
 export function dyingTable(table: Table, requests: number): Table {
   let sent = 0
-  const mortal =
-    <A extends unknown[], R>(send: (...args: A) => Promise<R>) =>
-    (...args: A): Promise<R> =>
-      sent++ < requests ? send(...args) : Promise.reject(new Died())
-  return {
-    ...table,
-    get: mortal(table.get),
-    put: mortal(table.put),
-    update: mortal(table.update),
-    query: mortal(table.query),
-    delete: mortal(table.delete),
-    writeMany: mortal(table.writeMany),
-  }
+  return wrapTable(
+    table,
+    (_, send) =>
+      (...args) =>
+        sent++ < requests ? send(...args) : Promise.reject(new Died()),
+  )
 }
 
 const iso = (minute: number) => new Date(START + minute * MINUTE_MS).toISOString()

@@ -6,6 +6,7 @@ import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
 import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
+import { wrapTable } from '../tables/wrap-table.ts'
 import type { Port } from './reference-model.ts'
 
 /** The stores, restricted to one execution: stale executions of other tests are not listed. */
@@ -31,18 +32,8 @@ export const setCounted = (table: Table, now: number): Promise<void> =>
   usageStore(table).setPosition({ position: { minute: now - FOLD_DELAY_MS, hour: 0, day: 0 } })
 
 /** A table whose requests run one at a time, in the order that the scheduler chooses. */
-export function scheduledTable(table: Table, scheduler: Scheduler): Table {
-  return {
-    ...table,
-    get: scheduler.scheduleFunction(table.get),
-    put: scheduler.scheduleFunction(table.put),
-    update: scheduler.scheduleFunction(table.update),
-    query: scheduler.scheduleFunction(table.query),
-    getMany: scheduler.scheduleFunction(table.getMany),
-    delete: scheduler.scheduleFunction(table.delete),
-    writeMany: scheduler.scheduleFunction(table.writeMany),
-  }
-}
+export const scheduledTable = (table: Table, scheduler: Scheduler): Table =>
+  wrapTable(table, (_, send) => scheduler.scheduleFunction(send))
 
 /**
  * A table whose writes are sent twice, as by the SDK when the first response is lost: the first write is carried out,

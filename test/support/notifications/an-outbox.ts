@@ -11,11 +11,12 @@ import {
   TRACES,
   type Webhook,
 } from '../../../lib/core/notification.ts'
-import type { DeliveryMessage } from '../../../lib/core/ports/queues.ts'
+import type { BatchQueue, DelayedExecution, DeliveryMessage } from '../../../lib/core/ports/queues.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
+import type { Engine } from '../../../lib/engine/engine.ts'
 import { circuitBreaker } from '../../../lib/engine/notifications/circuit-breaker.ts'
 import { deliverEvents, retryDelivery } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
@@ -23,6 +24,7 @@ import type { DeliveryEngine } from '../../../lib/engine/notifications/open-deli
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { type OutboxMemory, sweepOutbox } from '../../../lib/engine/notifications/sweep-outbox.ts'
 import { sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
+import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { aBatch } from '../batches/a-batch.ts'
 import { anExecution } from '../engine/executions.ts'
@@ -45,10 +47,20 @@ export const SILENT: DeliveryResult = {
 type Message = DeliveryMessage & { visibleAt: number }
 type Sent = { destinationId: string; eventId: string; type: EventType; data: Record<string, unknown> }
 
-/** An organization with webhooks, the outbox, the delivery function, its queue, the sweeper, and a clock. */
+type Wrap = <A extends unknown[]>(send: (...args: A) => Promise<void>) => (...args: A) => Promise<void>
+
+/**
+ * An organization with webhooks, the outbox, the delivery function, its queue, the sweeper, and a clock.
+ * @param options.wrap how messages are sent
+ */
 export function anOutbox(
   table: Table,
-  { organizationId = system.newId(), startedAt = Date.now(), environment = {} } = {},
+  {
+    organizationId = system.newId(),
+    startedAt = Date.now(),
+    environment = {},
+    wrap = ((send) => send) as Wrap,
+  } = {},
 ) {
   const stores = openStores(table)
   const webhooks = new Map<string, Webhook>()
@@ -59,9 +71,19 @@ export function anOutbox(
   const sent: Sent[] = []
   const answers = new Map<string, () => DeliveryResult | Promise<DeliveryResult>>()
   const queue = {
-    send: async ({ delayMs = 0, ...message }: DeliveryMessage & { delayMs?: number }) => {
+    send: wrap(async ({ delayMs = 0, ...message }: DeliveryMessage & { delayMs?: number }) => {
       if (!acceptsMessages) throw new Error('SQS does not answer.')
       messages.push({ ...message, visibleAt: now + delayMs })
+    }),
+  }
+  let wakes: { executionId: string; visibleAt: number }[] = []
+  const runQueue: BatchQueue = {
+    send: async (message) => {
+      const { executionId, delayMs = 0 } = message as DelayedExecution
+      wakes.push({ executionId, visibleAt: now + delayMs })
+    },
+    sendBatch: async (sent) => {
+      for (const message of sent) await runQueue.send(message as DelayedExecution)
     },
   }
   const webhookStore = {
@@ -227,9 +249,17 @@ export function anOutbox(
     /** What the sweeper does every minute. Returns the age of the oldest entry of the outbox. */
     async sweep(): Promise<number> {
       const params = { ...outbox, system: clock, times, deliveryQueue: queue }
-      const batchQueue = { send: async () => undefined, sendBatch: async () => undefined }
-      await sweepTimers({ ...params, queue: batchQueue, sent: new LRUCache({ max: 100 }) })
+      await sweepTimers({ ...params, queue: runQueue, sent: new LRUCache({ max: 100 }) })
       return sweepOutbox({ ...params, queue, memory })
+    },
+
+    /** What a worker does with the messages of timers that are visible: runs go on whose time has come. */
+    async resume(): Promise<void> {
+      const due = wakes.filter(({ visibleAt }) => visibleAt <= now)
+      wakes = wakes.filter((message) => !due.includes(message))
+      const lease = { owner: system.newId(), expiresAt: now + times.leaseMs }
+      const worker = { ...outbox, queue: runQueue, system: clock, times } as unknown as Engine
+      for (const { executionId } of due) await wake(worker, executionId, lease)
     },
 
     timerOf: async (id: string) => (await stores.executions.getSuspended({ id }))?.openUntil,

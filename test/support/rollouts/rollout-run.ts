@@ -17,6 +17,7 @@ import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, runOptions } from '../engine/executions.ts'
 import { anOutbox } from '../notifications/an-outbox.ts'
+import { wrapTable } from '../tables/wrap-table.ts'
 
 /** A request of a process, before or after which it dies. */
 export type Death = { request: number; isAfter: boolean }
@@ -26,32 +27,17 @@ export class Died extends Error {}
 /** A table of a process that dies. `requests`: how many it has sent. */
 export function mortalTable(table: Table, death: Death | null) {
   const process = { requests: 0, isDead: false }
-  const mortal =
-    <A extends unknown[], R>(send: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      const request = process.requests++
-      const dies = () => {
-        process.isDead = true
-        throw new Died()
-      }
-      if (process.isDead || (request === death?.request && !death.isAfter)) return dies()
-      const result = await send(...args)
-      return request === death?.request ? dies() : result
+  const mortal = wrapTable(table, (_, send) => async (...args) => {
+    const request = process.requests++
+    const dies = () => {
+      process.isDead = true
+      throw new Died()
     }
-  const { get, put, update, query, delete: remove, getMany, writeMany } = table
-  return {
-    process,
-    table: {
-      ...table,
-      get: mortal(get),
-      put: mortal(put),
-      update: mortal(update),
-      query: mortal(query),
-      delete: mortal(remove),
-      getMany: mortal(getMany),
-      writeMany: mortal(writeMany),
-    } as Table,
-  }
+    if (process.isDead || (request === death?.request && !death.isAfter)) return dies()
+    const result = await send(...args)
+    return request === death?.request ? dies() : result
+  })
+  return { process, table: mortal }
 }
 
 const { minute: MINUTE } = INTERVAL_MS

@@ -1,5 +1,6 @@
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
+import { wrapTable } from '../tables/wrap-table.ts'
 
 /** How a request of a worker fails: its process dies, or it gets an error. `after`: the request was carried out. */
 export const FAULT_KINDS = ['die before', 'die after', 'fail before', 'fail after'] as const
@@ -49,19 +50,7 @@ export class FaultyWorker {
       return result
     }
 
-  tableOf(table: Table): Table {
-    const { wrap } = this
-    return {
-      ...table,
-      get: wrap('get', table.get),
-      put: wrap('put', table.put),
-      update: wrap('update', table.update),
-      query: wrap('query', table.query),
-      getMany: wrap('getMany', table.getMany),
-      delete: wrap('delete', table.delete),
-      writeMany: wrap('writeMany', table.writeMany),
-    }
-  }
+  tableOf = (table: Table): Table => wrapTable(table, this.wrap)
 
   private fail(kind: FaultKind): never {
     if (kind.startsWith('fail')) throw new Unavailable(new Error('Throttled.'))
