@@ -11,7 +11,10 @@ import { addUsage, sum, type Usage } from './prices.ts'
 const ROUND_TRIP_MS = 5
 /** Milliseconds of a processor, measured with bundles (docs/decisions/0082-shared-workers.md). */
 const PROCESSOR_MS = { request: 8, codeRun: 16, modelRun: 120 }
-/** From this memory on, a function has a whole processor. https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html */
+/**
+ * From this memory on, a function has a whole processor.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+ */
 const PROCESSOR_MB = 1_769
 /** What API Gateway logs of a request. */
 const ACCESS_LOG_BYTES = 600
