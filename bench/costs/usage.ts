@@ -7,9 +7,15 @@ import { payloadOf } from '../keys/payloads.ts'
 import { findScenario, type Scenario, simulate } from '../keys/workload.ts'
 import { addUsage, sum, type Usage } from './prices.ts'
 
-/** Milliseconds of a request to DynamoDB or SQS, and of a function's own work at its share of a core. */
+/** Milliseconds of a request to DynamoDB or SQS. */
 const ROUND_TRIP_MS = 5
-const PROCESSING_MS = 5
+/** Milliseconds of a processor, measured with bundles (docs/decisions/0082-shared-workers.md). */
+const PROCESSOR_MS = { request: 8, codeRun: 16, modelRun: 120 }
+/**
+ * From this memory on, a function has a whole processor.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+ */
+const PROCESSOR_MB = 1_769
 /** What API Gateway logs of a request. */
 const ACCESS_LOG_BYTES = 600
 /** What Lambda logs of an invocation that runs agents: `platform.start` and `platform.report`, as JSON. */
@@ -42,12 +48,16 @@ const FED_BY_QUEUES: Function[] = ['process-execution', 'deliver-events']
 
 type Function = 'run-agent' | 'process-execution' | 'get-execution' | 'send-signal' | 'deliver-events'
 
-/** `waitMs`: for the model, tools, or the end of an execution. `shared`: by how many runs. */
+/**
+ * `waitMs`: for the model, tools, or the end of an execution. `processorMs`: of its own work. `shared`: by how many
+ * runs.
+ */
 type Invocation = {
   function: Function
   roundTrips: number
   logBytes: number
   waitMs?: number
+  processorMs?: number
   shared?: number
 }
 
@@ -123,13 +133,18 @@ function scenarioOf(kind: Kind): Scenario {
 }
 
 export const ACCEPT: Invocation = { function: 'run-agent', roundTrips: 2, logBytes: 350 }
-const PROCESS: Invocation = { function: 'process-execution', roundTrips: 2, logBytes: 550 }
+const CODE = { processorMs: PROCESSOR_MS.codeRun }
+const PROCESS: Invocation = { function: 'process-execution', roundTrips: 2, logBytes: 550, ...CODE }
 const READ: Invocation = { function: 'get-execution', roundTrips: 1, logBytes: 300 }
 /** A request that ends a wait: the execution, what it has been sent before, the write, the message. */
 export const SEND: Invocation = { function: 'send-signal', roundTrips: 4, logBytes: 300 }
 
 /** The claim, five steps, a renewal with the first one, four tool results with a read of the lease each, the finish. */
-const MODEL = { roundTrips: 16, waitMs: MODEL_RUN_SECONDS * 1000 }
+const MODEL = {
+  roundTrips: 16,
+  waitMs: MODEL_RUN_SECONDS * 1000,
+  processorMs: PROCESSOR_MS.modelRun,
+}
 
 /**
  * Send, receive and delete. Model runs also change the visibility timeout after 1 s, and by the heartbeat at 10 s. A
@@ -144,8 +159,8 @@ function queueRequestsOf(kind: Kind, { runsPerInvocation }: Load): number {
 
 const invocationsOf = (kind: Kind, { runsPerInvocation }: Load): Invocation[] =>
   ({
-    sync: [{ ...ACCEPT, logBytes: 900 }],
-    'sync with a key': [{ ...ACCEPT, roundTrips: 3, logBytes: 900 }],
+    sync: [{ ...ACCEPT, ...CODE, logBytes: 900 }],
+    'sync with a key': [{ ...ACCEPT, ...CODE, roundTrips: 3, logBytes: 900 }],
     cached: [{ ...ACCEPT, logBytes: 950 }],
     async: [ACCEPT, PROCESS, READ],
     sleeping: [ACCEPT, { ...PROCESS, roundTrips: 3 }, { ...PROCESS, roundTrips: 5 }, READ],
@@ -153,18 +168,29 @@ const invocationsOf = (kind: Kind, { runsPerInvocation }: Load): Invocation[] =>
     'async model': [ACCEPT, { ...PROCESS, ...MODEL, shared: runsPerInvocation }, READ],
   })[kind]
 
-/** Time of a function without what it waits for. */
-export const ownMilliseconds = (roundTrips: number): number => PROCESSING_MS + roundTrips * ROUND_TRIP_MS
+type Own = Pick<Invocation, 'roundTrips' | 'processorMs' | 'shared'> & { memoryMb: number }
+
+/**
+ * Time of an invocation without what it waits for. Its memory is also its share of a processor. Runs that share it
+ * share no processor time.
+ */
+export const ownMilliseconds = ({
+  memoryMb,
+  roundTrips,
+  processorMs = PROCESSOR_MS.request,
+  shared = 1,
+}: Own): number => processorMs * shared * Math.max(PROCESSOR_MB / memoryMb, 1) + roundTrips * ROUND_TRIP_MS
 
 export function toUsage(invocations: Invocation[], { tracedShare }: Load): Usage {
   return addUsage(
-    ...invocations.map(({ function: name, roundTrips, logBytes, waitMs = 0, shared = 1 }) => {
+    ...invocations.map(({ function: name, logBytes, waitMs = 0, shared = 1, ...own }) => {
       const isRequest = !FED_BY_QUEUES.includes(name)
-      const seconds = (ownMilliseconds(roundTrips) + waitMs) / 1000
+      const { memoryMb } = getFunctionSettings(name)
+      const seconds = (ownMilliseconds({ ...own, memoryMb, shared }) + waitMs) / 1000
       return {
         apiRequests: isRequest ? 1 : 0,
         invocations: 1 / shared,
-        gigabyteSeconds: (seconds * getFunctionSettings(name).memoryMb) / 1024 / shared,
+        gigabyteSeconds: (seconds * memoryMb) / 1024 / shared,
         ...{ writeUnits: 0, readUnits: 0, queueRequests: 0, messages: 0, sentBytes: 0 },
         logBytes:
           logBytes +

@@ -55,7 +55,7 @@ export const RUNNER = {
   agentMemoryMb: {
     where: 'both',
     type: 'integer',
-    default: 512,
+    default: 480,
     min: 256,
     max: 10_240,
     readBy: ['agents'],

@@ -107,7 +107,7 @@ type Asked = { requests: Request[]; gigabyteSeconds: number }
 
 const memoryOf = (request: Request): number => {
   const operation = findOperation(request.method(), request.url())
-  return operation ? getFunctionSettings(functionOf(operation)).memoryMb / 1_024 : 0
+  return operation ? getFunctionSettings(functionOf(operation)).memoryMb : 0
 }
 
 function unitsOf(request: Request): number {
@@ -143,7 +143,7 @@ function watch(page: Page) {
     countPending: () => [...pending].filter((request) => !isStream(request)).length,
     addStreams(seconds: number) {
       for (const request of pending)
-        if (isStream(request)) asked.gigabyteSeconds += seconds * memoryOf(request)
+        if (isStream(request)) asked.gigabyteSeconds += seconds * (memoryOf(request) / 1_024)
     },
     take(): Asked {
       const { requests, gigabyteSeconds } = asked
@@ -156,12 +156,16 @@ function watch(page: Page) {
 
 /** Dollars of a month of minutes like these. */
 function priceOf({ requests, gigabyteSeconds }: Asked, bodyBytes: number): number {
-  const seconds = ownMilliseconds(ROUND_TRIPS) / SECOND
+  const gigabyteSecondsOf = (request: Request) => {
+    const memoryMb = memoryOf(request)
+    const ms = memoryMb && ownMilliseconds({ memoryMb, roundTrips: ROUND_TRIPS })
+    return (memoryMb / 1_024) * (ms / SECOND)
+  }
   const bill = toBill({
     ...{ apiRequests: requests.length, invocations: requests.length },
     readUnits: requests.reduce((sum, request) => sum + unitsOf(request), 0),
     ...{ writeUnits: 0, queueRequests: 0, messages: 0 },
-    gigabyteSeconds: requests.reduce((sum, request) => sum + memoryOf(request) * seconds, gigabyteSeconds),
+    gigabyteSeconds: requests.reduce((sum, request) => sum + gigabyteSecondsOf(request), gigabyteSeconds),
     logBytes: requests.length * 900,
     traces: requests.length * 0.05,
     sentBytes: bodyBytes + requests.length * STATUS_AND_HEADER_BYTES,

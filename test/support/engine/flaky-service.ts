@@ -6,14 +6,14 @@ import { closeNow } from '../../../local/emulators/private-socket.ts'
  * A service that has an effect, and fails when it is told to: without its effect.
  * @param fails asked for each call
  */
-export async function aFlakyService(fails: (path: string) => boolean) {
+export async function aFlakyService(fails: (path: string) => boolean | Promise<boolean>) {
   const effects = new Map<string, number>()
   let calls = 0
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const { url = '' } = request
     calls++
     request.resume()
-    if (fails(url)) return void response.writeHead(503).end()
+    if (await fails(url)) return void response.writeHead(503).end()
     const count = (effects.get(url) ?? 0) + 1
     effects.set(url, count)
     response.end(String(count))
