@@ -17,7 +17,6 @@ import { UsageFigures } from '../usage/usage-figures.tsx'
 import { durationFigure, RecentRuns, useNewestRuns } from './recent-runs.tsx'
 import { useVersions, VersionList } from './version-list.tsx'
 
-/** One agent: what it takes and returns, how its runs went, and its versions. */
 export function AgentPage({ agent: idOrSlug, query }: { agent: string; query: URLSearchParams }) {
   const period = parsePeriod(query)
   const agent = useRecord<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`)
@@ -49,7 +48,6 @@ export function AgentPage({ agent: idOrSlug, query }: { agent: string; query: UR
 
 type ArchiveProps = { agent: AgentRecord; onChange: (agent: AgentRecord) => void }
 
-/** Archives an agent, or restores it; nothing for tokens that may not. */
 function ArchiveButton({ agent, onChange }: ArchiveProps) {
   const isActive = agent.archivedAt === null
   const change = async (action: 'archive' | 'restore') =>

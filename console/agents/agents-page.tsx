@@ -13,7 +13,6 @@ import { toSpark, toUsageQuery } from '../usage/periods.ts'
 import { loadUsage } from '../usage/use-usage.ts'
 import { searchAgents, useAgentList } from './agent-list.ts'
 
-/** The agents that are active, or those that are archived. */
 export const AgentsPage = listPage({
   title: 'Agents',
   path: '/agents',

@@ -18,7 +18,6 @@ import { toHref, toPath } from '../state/location.ts'
 
 type Props = { agent: string; query: URLSearchParams }
 
-/** What differs between two versions of an agent. */
 export function ComparePage({ agent, query }: Props) {
   const [before, after] = [query.get('before') ?? '', query.get('after') ?? '']
   const versions = useResource(`${agent} ${before} ${after}`, (signal) =>
@@ -122,7 +121,6 @@ export function foldLines(lines: ComparedLine[]): Stretch[] {
 const WORDS = { same: '', added: 'Added: ', removed: 'Removed: ' }
 const SIGNS = { same: ' ', added: '+', removed: '−' }
 
-/** Two texts line by line. Long stretches without a difference are folded. */
 function LineDiff({ lines }: { lines: ComparedLine[] }) {
   return (
     <div class="line-diff long-text mono">

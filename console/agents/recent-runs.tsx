@@ -37,7 +37,6 @@ export function useNewestRuns({ slug }: AgentRecord): List<Run> {
   })
 }
 
-/** How long they took. */
 export function durationFigure(runs: Run[]): Figure {
   const durations = durationsOf(runs.slice(0, COUNTED))
   const [median, p95] = [percentile(durations, 0.5), percentile(durations, 0.95)]
@@ -46,7 +45,6 @@ export function durationFigure(runs: Run[]): Figure {
   return ['Duration p50', formatDuration(median), `p95 ${formatDuration(p95)}, ${newest}`]
 }
 
-/** How the latest runs of an agent went, and what went wrong. */
 export function RecentRuns({ agent: { slug }, list }: { agent: AgentRecord; list: List<Run> }) {
   const { items: runs, isLoading, error, retry } = list
   return (
@@ -87,7 +85,6 @@ export function RecentRuns({ agent: { slug }, list }: { agent: AgentRecord; list
   )
 }
 
-/** What failed, by message: when it was seen, and for whom. */
 function Errors({ slug, runs }: { slug: string; runs: Run[] }) {
   const groups = groupErrors(runs)
   if (groups.length === 0) return null
@@ -136,7 +133,6 @@ const describeTenants = (tenants: (string | null)[]) => (
   </>
 )
 
-/** A bar for each run that a worker has ended, the newest on the right. */
 function DurationChart({ runs }: { runs: Run[] }) {
   const ended = runs.filter((run) => durationOf(run) !== null).toReversed()
   if (ended.length === 0) return null

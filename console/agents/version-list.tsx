@@ -26,7 +26,6 @@ export function useVersions(agent: AgentRecord): List<VersionRecord> {
   return list
 }
 
-/** The versions of an agent, newest first. Two of them can be compared. */
 export function VersionList({ agent, list }: { agent: AgentRecord; list: List<VersionRecord> }) {
   const isBound = useMe()?.tenantId != null
   return (
@@ -59,7 +58,6 @@ export function VersionList({ agent, list }: { agent: AgentRecord; list: List<Ve
   )
 }
 
-/** When something was done, and by whom. */
 const Done = ({ at, by, name }: { at: string; by: string; name: string | undefined }) => (
   <>
     <Time value={at} />

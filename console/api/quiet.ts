@@ -16,7 +16,6 @@ type Options = {
 export type Quiet = {
   /** Resolves when a stream is worth it, to the signal that ends it. @throws the reason of `signal` */
   next: (signal: AbortSignal) => Promise<AbortSignal>
-  /** Something has arrived. */
   restart: () => void
   stop: () => void
 }

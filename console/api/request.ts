@@ -60,7 +60,6 @@ export const parseJsonText = <T>(text: string): T => parseStoredJson(text) as T
 /** Characters that are checked and parsed within one task of the browser. */
 const MAX_TASK_CHARACTERS = 500_000
 
-/** @throws ApiError */
 async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text().catch(() => {
     throw unreachable()

@@ -15,7 +15,6 @@ type State<T> = {
   error: ApiError | null
 }
 
-/** A list as far as it has arrived. */
 export type List<T> = Pick<State<T>, 'items' | 'note' | 'isLoading' | 'error'> & {
   keyOf: (item: T) => string
   /** The query of a further page. Null: none is asked for. */
@@ -52,7 +51,6 @@ const OUTAGE_MS = 5_000
 type Options<T> = {
   /** The query of the first page. What it names is the list: with another one, it is loaded again. */
   query?: Query
-  /** By default, the ID. */
   keyOf?: (item: T) => string
   /** Loads all pages, one after the other. */
   isWhole?: boolean
@@ -60,7 +58,6 @@ type Options<T> = {
   isSearch?: boolean
   /** How the list was when its page was left. */
   restored?: Pick<State<T>, 'items' | 'next'> | undefined
-  /** How a page is loaded. Throws ApiError. */
   load?: Load<T>
   poll?: Poll<T>
 }

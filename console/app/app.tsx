@@ -45,7 +45,6 @@ function Console() {
   )
 }
 
-/** Whose token it is. */
 const factsOf = ({ organizationId, organizationName, subject, tokenId, tenantId, scopes }: MeRecord) => ({
   Organization: organizationName === null ? organizationId : `${organizationName} (${organizationId})`,
   ...(subject === null ? { Token: tokenId } : { Person: subject }),

@@ -19,7 +19,6 @@ type Link = {
   Detail?: ComponentType<{ me: MeRecord }>
 }
 
-/** The part of the navigation that a page belongs to. */
 export type Section = keyof typeof OPERATE | keyof typeof BUILD | keyof typeof SETTINGS
 
 const link = (label: string, shows?: Link['shows'], Detail?: Link['Detail']): Link => ({
@@ -66,7 +65,6 @@ const GROUPS = Object.entries({ Operate: OPERATE, Build: BUILD, Settings: SETTIN
 /** Relative to the document, which is `/console` below any base path. */
 export const DOCS_URL = 'console/docs.html'
 
-/** The frame of every page: navigation, identity, and the main area. */
 export function Layout({ section, children }: { section: Section | null; children: ComponentChildren }) {
   const me = useMe()
   const [isOpen, setIsOpen] = useState(false)

@@ -14,7 +14,6 @@ type Params<Pattern> = Pattern extends `${string}{${infer Name}}${infer Rest}`
   ? Record<Name, string> & Params<Rest>
   : unknown
 
-/** A page gets the values of its pattern, and the query. */
 type Pages<Patterns> = {
   [Pattern in keyof Patterns]: ComponentType<Params<Pattern> & { query: URLSearchParams }>
 }

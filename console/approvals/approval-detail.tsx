@@ -37,7 +37,6 @@ type Props = {
   onDecided: () => void
 }
 
-/** What is asked, by whom and until when, and the decision on it. */
 export function ApprovalDetail({ approval, same, isFocused, isLocked, onDecided }: Props) {
   const key = keyOf(approval)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -120,7 +119,6 @@ function SameHint({ approval }: { approval: ApprovalRecord }) {
   )
 }
 
-/** What the run was asked for, and what the model said before its call. */
 function Reasons({ approval: { executionId, reason } }: Pick<Props, 'approval'>) {
   const mayRead = useScope('read')
   const { data: run } = useResource(`input of ${executionId} ${mayRead}`, (signal) =>
@@ -153,7 +151,6 @@ function TimeLeft({ until }: { until: string }) {
   )
 }
 
-/** Why this token cannot decide. */
 function Refusal() {
   const hasScope = useMe()?.scopes.includes('approve') ?? false
   return (

@@ -27,7 +27,6 @@ type Props = {
   onText: (text: string | null) => void
 }
 
-/** The input that is asked for: as a tree or as text, and to edit. */
 export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
   const [view, setView] = useState<'tree' | 'text'>('tree')
   const asked = useMemo(() => printJson(approval.input), [approval.input])

@@ -7,7 +7,6 @@ import { createStore, type Store } from '../state/store.ts'
 
 /** A decision of this page. It can be taken back while it `waits`; the service takes none back. */
 export type Decided = {
-  /** The key of its approval. */
   key: string
   title: string
   decision: 'approve' | 'reject'
@@ -66,9 +65,7 @@ export function createDecisions(delayMs = UNDO_MS) {
       all.set(all.get().filter((each) => each.key !== key))
       return true
     },
-    /** Sends what waits, at once. */
     flush: (isLast = false) => Promise.all([...waiting.keys()].map((key) => send(key, isLast))),
-    /** Forgets all but what is under way. */
     clear(): void {
       all.set(all.get().filter(({ state }) => state === 'waits' || state === 'sending'))
     },

@@ -12,7 +12,6 @@ import { describeOutcome, findPastApproval, type Outcome, parseKey } from './app
 
 type Props = { itemKey: string; title: string | undefined }
 
-/** An approval that is open no more: by whom it was decided, and how. */
 export function PastApproval({ itemKey, title }: Props) {
   const item = parseKey(itemKey)
   const mayRead = useScope('read')
@@ -69,7 +68,6 @@ async function load({ executionId, id }: { executionId: string; id: string }, si
   return { run, past: findPastApproval(steps.items, id) }
 }
 
-/** Who decided what, when, and why. */
 function OutcomeView({ outcome }: { outcome: Outcome }) {
   return (
     <div>

@@ -19,7 +19,6 @@ import {
 import { EntryDialog } from './entry-dialog.tsx'
 import { ActorName, ResultBadge, Target } from './entry-values.tsx'
 
-/** Who changed what, newest first. The change that is open is in the URL, too. */
 export const AuditPage = listPage({
   title: 'Audit log',
   path: '/audit',
@@ -90,7 +89,6 @@ function useEntries(filters: Filters): List<Entry> {
   })
 }
 
-/** Of what was changed, so much is in the list. */
 const SHOWN_CHANGES = 2
 
 function Changes({ entry }: { entry: Entry }) {

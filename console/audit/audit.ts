@@ -75,7 +75,6 @@ function useActors(entries: Entry[]): Suggestion[] {
   return firstOf(me ? [[me.tokenId, 'This token'], ...listed] : listed)
 }
 
-/** Which changes the page lists. */
 export const FILTERS = {
   action: { label: 'Action', choices: ACTION_LABELS },
   actor: {
@@ -98,7 +97,6 @@ export const toApiQuery = ({ action, actor, target, ...range }: Filters, now: nu
   ...toApiRange(range, now),
 })
 
-/** A link to the page. */
 export const auditHref = (filters: Partial<Filters>): string => hrefOf('/audit', FILTERS, filters as Values)
 
 /** What was deleted has no page any more. Limits belong to what is still there. */

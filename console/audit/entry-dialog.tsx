@@ -21,11 +21,9 @@ import { ActorName, ResultBadge, Target } from './entry-values.tsx'
 
 type Props = {
   entryId: string
-  /** Undefined: it is not among those that are listed. */
   entry: Entry | undefined
 }
 
-/** One change: everything that is known of it. */
 export function EntryDialog({ entryId, entry: listed }: Props) {
   const { data, error, reload, isLoading } = useResource(`${entryId} ${listed === undefined}`, (signal) =>
     listed ? Promise.resolve(listed) : findEntry(entryId, signal),

@@ -5,7 +5,6 @@ import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type Entry, KIND_LABELS, nameOf, shorten, targetHref } from './audit.ts'
 
-/** What was changed, with a link to its page. */
 export function Target({ entry }: { entry: Entry }) {
   const { kind, id, agentId, executionId } = entry.target
   return (
@@ -52,7 +51,6 @@ function AgentName({ agentId }: { agentId: string }) {
   )
 }
 
-/** Who made a change. */
 export function ActorName({ actor }: { actor: Entry['actor'] }) {
   const me = useMe()
   return (
@@ -63,7 +61,6 @@ export function ActorName({ actor }: { actor: Entry['actor'] }) {
   )
 }
 
-/** What became of a change. */
 export function ResultBadge({ entry }: { entry: Entry }) {
   const { result, error = 'Failed' } = entry
   if (result === 'STARTED') return <StartedBadge at={entry.at} />

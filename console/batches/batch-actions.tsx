@@ -17,7 +17,6 @@ type Props = {
   onChange: (batch: BatchRecord) => void
 }
 
-/** What can be done with a batch in its state and with the scopes of the token. */
 export function BatchActions({ batch, onChange }: Props) {
   const [mayRun, mayManage] = [useScope('run'), useScope('manage')]
   const [key] = useState(newIdempotencyKey)

@@ -36,7 +36,6 @@ import {
 } from './batches.ts'
 import { BatchStatus, ProgressBar } from './progress.tsx'
 
-/** One batch: how far it is, what it cost, and its runs. Which of these are shown is in the URL. */
 export function BatchPage({ batchId, query }: { batchId: string; query: URLSearchParams }) {
   const { isReconnecting, isDeleted, ...batch } = useBatch(batchId)
   const status = parseLineStatus(query.get('status'))
@@ -67,7 +66,6 @@ export function BatchPage({ batchId, query }: { batchId: string; query: URLSearc
   )
 }
 
-/** A batch, which is followed while it is open and the page is visible. */
 function useBatch(batchId: string) {
   const path = `/v1/batches/${encodeURIComponent(batchId)}`
   const resource = useRecord<BatchRecord>(path)
@@ -168,7 +166,6 @@ const LINE_VIEW = {
   status: { label: 'Runs with this status', choices: { ALL: 'All', ...LINE_STATUSES }, default: 'ALL' },
 }
 
-/** The runs of a batch in the order of its lines. */
 function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | null }) {
   // A filtered page can be short: the service reads a part of the lines for each.
   const list = useList<ExecutionSummaryRecord>(`/v1/batches/${encodeURIComponent(batch.id)}/executions`, {

@@ -9,10 +9,8 @@ import { formatBytes, formatPercent } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { resultsFileOf } from './batches.ts'
 
-/** Results of one request. */
 const PAGE_SIZE = 1_000
 
-/** Saves the results of a batch as a file of JSON lines. */
 export function DownloadResults({ batch }: { batch: BatchRecord }) {
   const [loaded, setLoaded] = useState<{ lines: number; bytes: number } | null>(null)
   const [error, setError] = useState<ApiError | null>(null)

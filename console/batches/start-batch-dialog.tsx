@@ -42,10 +42,8 @@ const LIMITS = {
 
 type Props = { agent: string; onClose: () => void }
 
-/** What is typed is kept by this name. */
 export const batchForm = (agent: string): string => `batch ${agent}`
 
-/** Starts a batch with the lines of a file, after the service has checked them. */
 export function StartBatchDialog({ agent: given, onClose }: Props) {
   const boundTenant = useMe()?.tenantId ?? null
   const typed = useTypedForm(batchForm(given), () => ({ agent: given, ...NO_BATCH_OPTIONS }))
@@ -129,7 +127,6 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
   )
 }
 
-/** What is wrong with the lines, each with its number. */
 function LineErrors({ error }: { error: ApiError }) {
   const errors = error.problem?.errors ?? []
   if (error.code !== 'InputSchemaMismatch' || errors.length === 0) return <ErrorBox error={error} />

@@ -21,7 +21,6 @@ type Props = {
   original: string | null
 }
 
-/** Chooses the two runs. */
 export function ChooseRuns({ a, b, agent, original }: Props) {
   const [texts, setTexts] = useState({ a, b })
   const [isChecked, setIsChecked] = useState(false)
@@ -76,7 +75,6 @@ const show = (a: string, b: string) => navigate(toHref('/compare', { a, b }))
 
 const MISSING = `Enter the ID of a run, such as ${shortId('01a2003a-d1f2-7169-a695-5ea4428d9251')}: all 36 characters.`
 
-/** Finds the newest successful run of an agent, other than this one. */
 function LastSuccess({ agent, other }: { agent: string; other: string }) {
   const [hasNone, setHasNone] = useState(false)
   const { isRunning, error, start } = useAction(async () => {

@@ -30,7 +30,6 @@ export function CompareRunsPage({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Two runs side by side: what they were asked for, what they did and returned, and what that took. */
 function CompareRuns({ a, b }: { a: string; b: string }) {
   const comparison = useRecord<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`)
   const agent = comparison.data?.left.documentId

@@ -14,7 +14,6 @@ const PORTION = 50
 
 type Props = Pick<ComparisonRecord, 'left' | 'right' | 'steps' | 'hasMoreSteps'>
 
-/** The steps of both runs: those that differ with what differs, the others folded. */
 export function ComparedSteps({ left, right, steps, hasMoreSteps }: Props) {
   const [shown, setShown] = useState(PORTION)
   const groups = useMemo(() => groupSteps(steps), [steps])
@@ -100,7 +99,6 @@ function DifferingStep({ step, isFirst, hrefs }: StepProps) {
   )
 }
 
-/** Their titles are shown on request. */
 function SameSteps({ steps }: { steps: ComparedStep[] }) {
   return (
     <li class="compared-step">

@@ -24,7 +24,6 @@ export const SideHeads = () => (
   </div>
 )
 
-/** Each value that differs, on both sides: side by side where there is room. */
 export function DifferenceList({ differences, isCut }: Differences) {
   return (
     <>

@@ -112,7 +112,6 @@ export function RunTable({ left, right }: { left: Run; right: Run }) {
 export const hasSameLoad = (a: Pick<Run, 'source' | 'attempts'>, b: Pick<Run, 'source' | 'attempts'>) =>
   a.source === b.source && a.attempts === b.attempts
 
-/** Where the documents of two versions of one agent are compared. */
 export const versionsHref = ({ documentId, versionId }: Run, right: Run): string | null =>
   documentId === right.documentId && versionId !== right.versionId
     ? toHref(toPath('agents', documentId, 'compare'), { before: versionId, after: right.versionId })

@@ -9,7 +9,6 @@ const MAX_EDITS = 400
 /** With less in common than this part of the longer text, its words would be noise. */
 const MIN_COMMON = 0.2
 
-/** Two texts as one, with the words that only one of them has. */
 export function diffTexts(before: string, after: string): Part[] {
   const whole: Part[] = [
     { kind: 'removed', text: before },

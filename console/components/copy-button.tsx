@@ -27,7 +27,6 @@ type Props = {
   subject?: string
 }
 
-/** Copies a text to the clipboard. */
 export function CopyButton({ text, label = 'Copy', subject }: Props) {
   const [outcome, setOutcome] = useState<'copied' | 'failed' | null>(null)
   useEffect(() => {

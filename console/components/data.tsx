@@ -5,13 +5,11 @@ import { VisibleText } from './visible-text.tsx'
 
 type CardProps = {
   title: string
-  /** Beside the title. */
   actions?: ComponentChildren
   class?: string
   children: ComponentChildren
 }
 
-/** A part of a page, with its title. */
 export function Card({ title, actions, class: className = '', children }: CardProps) {
   const id = useId()
   const heading = (
@@ -57,7 +55,6 @@ export function Facts({
 }
 
 type SegmentsProps<Name extends string> = {
-  /** What is chosen, for screen readers. */
   label: string
   choices: Record<Name, string>
   chosen: Name
@@ -65,7 +62,6 @@ type SegmentsProps<Name extends string> = {
   onChoose: (name: Name) => void
 }
 
-/** A few views of which one is shown. */
 export function Segments<Name extends string>({
   label,
   choices,

@@ -24,9 +24,7 @@ export const Loaded = <T,>({ of: { data, error, reload }, label, children }: Loa
 
 type PageProps<T> = LoadedProps<T> & {
   title: string
-  /** Above the title. */
   parent: ComponentChildren
-  /** Beside the title. */
   detail?: (data: T) => ComponentChildren
   actions?: (data: T) => ComponentChildren
   /** Tokens without it see which one is missing. */
@@ -58,7 +56,6 @@ export const AgentPath = ({ agent, title = agent }: { agent: string; title?: str
   </>
 )
 
-/** The first part of a page. */
 export const FactsCard = ({
   facts,
   children,

@@ -56,11 +56,9 @@ export function Dialog({ title, onClose, isKept = false, children }: DialogProps
 
 type InfoProps = Omit<DialogProps, 'isKept'> & {
   close?: string
-  /** Buttons beside the one that closes it. */
   actions?: ComponentChildren
 }
 
-/** A dialog that shows something. */
 export const InfoDialog = ({ title, close = 'Close', actions, onClose, children }: InfoProps) => (
   <Dialog title={title} onClose={onClose}>
     <div class="form">

@@ -8,7 +8,6 @@ type Attributes = { id: string; 'aria-describedby': string; 'aria-invalid': bool
 type FieldProps = {
   label: string
   help?: ComponentChildren
-  /** What is wrong with it. */
   problems?: string[] | undefined
   children: (attributes: Attributes) => ComponentChildren
 }

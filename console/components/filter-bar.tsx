@@ -19,12 +19,10 @@ import { CUSTOM } from './range.ts'
 type BarProps<T> = {
   filters: Filters<T>
   values: Values
-  /** The items that are listed. */
   items: T[]
   onChange: (change: Partial<Values>) => void
 }
 
-/** The fields of the filters of a list. */
 export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) {
   const id = useId()
   const isBound = useMe()?.tenantId != null

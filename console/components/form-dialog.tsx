@@ -10,16 +10,11 @@ import { Restored, type TypedForm, useReopen } from './typed-form.tsx'
 
 type FormProps = {
   title: string
-  /** On the button that sends it. */
   submit: ComponentChildren
-  /** The same while it is being sent. */
   busy?: string
-  /** On the button that does not. */
   close?: string
   isDanger?: boolean
-  /** Whether it can be sent. */
   isReady?: boolean
-  /** Why not. */
   obstacle?: string | false
   /** Where it is kept what was typed: forgotten when it is sent, or closed. */
   typed?: Pick<TypedForm<object>, 'isRestored' | 'forget'>
@@ -27,7 +22,6 @@ type FormProps = {
   note?: string
   /** What the service calls the fields, and what the form does. */
   labels?: Record<string, string>
-  /** In place of a box. */
   showError?: (error: ApiError) => ComponentChildren
   /** Before it is sent. @returns whether it may be */
   validate?: (form: HTMLFormElement) => boolean
@@ -76,7 +70,6 @@ export function FormDialog(props: FormProps) {
 
 type ButtonProps = {
   label: string
-  /** That the token needs. */
   scope?: Scope | undefined
   /** False: there is no button. A dialog that is open stays. */
   isOffered?: boolean | undefined
@@ -87,7 +80,6 @@ type ButtonProps = {
   children: (close: () => void) => ComponentChildren
 }
 
-/** A button that opens a dialog. */
 export function DialogButton({ label, scope, isDisabled, form, children, ...props }: ButtonProps) {
   const hasScope = useScope(scope ?? 'read') || scope === undefined
   const isOffered = (props.isOffered ?? true) && hasScope
@@ -147,7 +139,6 @@ export const ConfirmDialog = ({
 
 type ConfirmButtonProps = Omit<ConfirmProps, 'onClose'> & Omit<ButtonProps, 'children' | 'form'>
 
-/** A button that asks before it does something. */
 export const ConfirmButton = (props: ConfirmButtonProps) => {
   const { label, scope, isOffered, isDisabled, class: className, ...dialog } = props
   return (

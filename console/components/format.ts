@@ -130,7 +130,6 @@ export function formatInZone(value: string | number, timezone: string): string {
 /** A day in UTC. @param time milliseconds since the epoch */
 export const formatDay = (time: number): string => dayInUtc.format(time)
 
-/** Values that are typed one per line. */
 export const toLines = (text: string): string[] =>
   text
     .split('\n')

@@ -13,9 +13,7 @@ const CHARACTERS = 4_000
 
 type ViewProps = {
   value: unknown
-  /** What it is, for the button that copies it. */
   label: string
-  /** How many rows may be open at first. */
   maxRows?: number
   /** Whether it has a button of its own to copy it. */
   hasCopy?: boolean

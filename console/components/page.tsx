@@ -12,11 +12,8 @@ let hasShownPage = false
 type Props = {
   /** Plain text: it also names the document. */
   title: string
-  /** Above the title, such as a link to the list that the page comes from. */
   parent?: ComponentChildren
-  /** Beside the title: its status, for example. */
   detail?: ComponentChildren
-  /** Buttons and links. */
   actions?: ComponentChildren
   children: ComponentChildren
 }

@@ -9,11 +9,8 @@ import { Dialog } from './dialog.tsx'
 type Props = {
   title: string
   text: string
-  /** What the text is: `the token`. */
   subject: string
-  /** Where to store it. */
   hint: ComponentChildren
-  /** What follows from it, and what to do if it is lost. */
   children: ComponentChildren
   onClose: () => void
 }

@@ -10,11 +10,9 @@ const typedValues = new TypedValues()
 
 const keyOf = (me: MeRecord, name: string): string => formKey({ ...me, personId: personOf(me) }, name)
 
-/** A form as it is typed. */
 export type Form<T> = {
   form: T
   set: (change: Partial<T>) => void
-  /** What the field of a member needs. */
   field: <Name extends keyof T>(name: Name) => { value: T[Name]; onChange: (value: T[Name]) => void }
 }
 

@@ -18,12 +18,9 @@ type View = keyof typeof VIEWS
 
 type Props = {
   title: string
-  /** Beside the title. */
   note?: ComponentChildren
-  /** Of the title: 2 or 3. */
   level?: 2 | 3
   value: unknown
-  /** What it is, for the button that copies it. */
   label: string
   /** Bytes of a value that was left out, and how to load it. */
   omitted?: { bytes: number; load: () => Promise<void> } | undefined
@@ -82,7 +79,6 @@ function parsedOf(value: unknown): unknown {
 
 const MAX_FIELDS = 50
 
-/** A text, or the texts of an object or a list. */
 function Texts({ value, isMarkdown }: { value: unknown; isMarkdown: boolean }) {
   if (typeof value === 'string') return <OneText text={value} isMarkdown={isMarkdown} />
   if (typeof value !== 'object' || value === null) return <OneText text={String(value)} isMarkdown={false} />

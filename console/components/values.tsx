@@ -50,7 +50,6 @@ export function useNow(): number {
   return now
 }
 
-/** Milliseconds, for people. */
 export function Duration({ ms }: { ms: number | null }) {
   return ms === null ? (
     <span class="muted">–</span>
@@ -78,7 +77,6 @@ type BadgeProps = {
   children: ComponentChildren
 }
 
-/** A state, in a word or two. */
 export const Badge = ({ kind, title, children }: BadgeProps) => (
   <span class={kind ? `badge badge-${kind}` : 'badge'} title={title}>
     <span class="dot" aria-hidden="true" />
@@ -98,7 +96,6 @@ type StatusProps = {
   isWaiting?: boolean
 }
 
-/** The status of an execution. */
 export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
   const kind = isCancelled(code) ? 'cancelled' : isWaiting ? 'waiting' : STATUS_KINDS[status]
   return (
@@ -140,7 +137,6 @@ function marksOf(run: Marked): string[] {
   return marks.filter((mark) => typeof mark === 'string')
 }
 
-/** The same as badges. */
 export const RunMarks = ({ run }: { run: Marked }) => (
   <>
     {marksOf(run).map((mark) => (
@@ -173,7 +169,6 @@ export const RunLink = ({ executionId }: { executionId: string }) => (
   <IdLink section="runs" id={executionId} />
 )
 
-/** An ID with a button that copies it. */
 export const CopiedId = ({ id }: { id: string }) => (
   <>
     <code>{id}</code> <CopyButton text={id} subject="the ID" />

@@ -131,7 +131,6 @@ function outages({ recent = [] }: Partial<Checked>, titleOf: (id: string) => str
   ]
 }
 
-/** Runs whose messages ended in the dead-letter queue. */
 const deadLetters = (
   { recent = [] }: Partial<Checked>,
   agentOf: (id: string) => { title: string; slug: string },

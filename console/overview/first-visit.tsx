@@ -19,7 +19,6 @@ import { sampleInput } from './sample-input.ts'
 /** An agent that can be run, with an input as JSON text. */
 type Sample = { agent: AgentRecord; input: string | null }
 
-/** In an organization without runs: how to create an agent, or to run one. */
 export function FirstVisit() {
   // Agents are published elsewhere.
   const samples = useResource('samples', loadSamples, {

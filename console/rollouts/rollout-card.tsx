@@ -20,7 +20,6 @@ type Props = {
   onChange: (agent: AgentRecord) => void
 }
 
-/** The rollout of an agent, how it goes, and those that the service has ended. */
 export function RolloutCard({ agent, versions, onChange }: Props) {
   const mayManage = useMayManage()
   const isBound = useMe()?.tenantId != null

@@ -38,7 +38,6 @@ type Props = {
 export const rolloutForm = ({ id, rollout }: AgentRecord, versionId: string | null): string =>
   `rollout ${id} ${rollout ? `of ${rollout.versionId}` : ''} ${versionId ?? ''}`
 
-/** Starts a rollout or changes the one that is in progress. */
 export function RolloutDialog(props: Props) {
   const { agent, versions, onClose } = props
   const { id: agentId, rollout } = agent

@@ -13,7 +13,6 @@ import { addUp } from '../usage/totals.ts'
 import { EndButton } from './rollout-card.tsx'
 import { RolloutBar, type RolloutUsage, rowsOf, totalsOf, useRolloutUsage } from './rollout-figures.tsx'
 
-/** The rollouts of all agents: those in progress, and the last one of each agent that the service has ended. */
 export const RolloutsPage = () => (
   <Page title="Rollouts">
     <NeedsScope scope="read">

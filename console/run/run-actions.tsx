@@ -17,12 +17,10 @@ import { FeedbackDialog } from './feedback-dialog.tsx'
 
 type Props = {
   run: ExecutionRecord
-  /** With the record after an action. */
   onChange: (run: ExecutionRecord) => void
   onDelete: () => void
 }
 
-/** What can be done with a run in its state and with the scopes of the token. */
 export function RunActions({ run, onChange, onDelete }: Props) {
   const [mayRun, mayManage, mayReview] = [useScope('run'), useScope('manage'), useScope('review')]
   const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId

@@ -29,7 +29,6 @@ import { useRun } from './use-run.ts'
 
 type Props = { executionId: string; query: URLSearchParams }
 
-/** One execution: what happened in it, and the detail of each part. The chosen item of the trace is in the URL. */
 export function RunPage({ executionId, query }: Props) {
   const { run: stored, steps, hasAllSteps, isReconnecting, live, ...actions } = useRun(executionId)
   const data = useMemo(() => stored && withProgress(stored, steps), [stored, steps])
@@ -119,7 +118,6 @@ const RunWaits = ({ run: { id, waitingFor } }: { run: ExecutionRecord }) => (
   </>
 )
 
-/** Shows the facts of an execution beside its payloads. */
 function RunFacts({ run }: { run: ExecutionRecord }) {
   const { usage, batchId, trialId, scheduleName } = run
   const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId

@@ -9,7 +9,6 @@ import { RunError } from '../trace/trace-detail.tsx'
 
 type Props = { run: ExecutionRecord; onLoadValues: () => Promise<void> }
 
-/** What went into a run and came out of it. */
 export function RunValues({ run, onLoadValues }: Props) {
   const { error, output, status, logs, feedback, omitted } = run
   const outputBytes = omitted?.['/output']

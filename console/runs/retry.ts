@@ -8,7 +8,6 @@ export type Retry =
   | { state: 'started'; id: string; createdAt: string; status: ExecutionRecord['status']; isEarlier: boolean }
   | { state: 'rejected'; error: ApiError }
 
-/** Requests at the same time. */
 const CONCURRENCY = 3
 const MAX_ATTEMPTS = 6
 const PAUSE_MS = 1_000

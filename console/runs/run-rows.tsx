@@ -107,7 +107,6 @@ const durationOf = ({ startedAt, finishedAt }: Run): number | null =>
 
 const MAX_MESSAGE = 200
 
-/** The first line of a message that has text. */
 export function firstLineOf(message: string): string {
   return shorten(message.trimStart().split(/[\r\n\u2028\u2029]/, 1)[0] ?? '', MAX_MESSAGE)
 }

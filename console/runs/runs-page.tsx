@@ -14,10 +14,8 @@ import { type Run, type RunsView, type Searched, useRuns } from './use-runs.ts'
 /** Fresh runs appear by themselves only while the beginning of the list is visible: otherwise the list would move. */
 const TOP_PIXELS = 40
 
-/** Runs that are retried at once. */
 const MAX_RETRIES = 50
 
-/** All runs, newest first. */
 export const RunsPage = listPage({
   title: 'Runs',
   path: '/runs',

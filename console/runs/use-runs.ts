@@ -9,7 +9,6 @@ import { credentials } from '../state/session.ts'
 import { type Filters, isSearch, toApiRequest } from './filters.ts'
 
 const PAGE_SIZE = 100
-/** Runs that one poll asks for. */
 const NEWEST = 50
 /** Polls ask for what is newer than the one before, and for a little more: an index lags, and clocks differ. */
 const OVERLAP_MS = 60_000
@@ -224,7 +223,6 @@ const dropRuns = (runs: Run[], ids: Set<string>): Run[] =>
 
 const sortRuns = (runs: Run[]): Run[] => runs.toSorted((a, b) => (a.id < b.id ? 1 : -1))
 
-/** How a run ended, as a dot. */
 export function toOutcome({ status, error, createdAt }: Run): Outcome {
   const time = formatTime(createdAt)
   if (isCancelled(error?.code)) return { state: 'none', text: `${time}: cancelled` }

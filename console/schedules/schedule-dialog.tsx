@@ -34,7 +34,6 @@ import {
 type Props = {
   /** ID or slug; empty: to be chosen. */
   agent: string
-  /** Null: it is new. */
   schedule: ScheduleRecord | null
   onSave: (schedule: ScheduleRecord) => void
   onClose: () => void
@@ -46,7 +45,6 @@ export const scheduleForm = (schedule: ScheduleRecord | null, agent: string): st
 
 const ANY_OBJECT: JsonObject = { type: 'object' }
 
-/** A form that creates a schedule, or changes one. */
 export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Props) {
   const typed = useTypedForm(scheduleForm(schedule, given), () => ({
     agent: given,
@@ -181,7 +179,6 @@ function isElsewhere(error: ApiError): boolean {
   return errorsOf(error).length === 0 || Boolean(problems.input || problems[''])
 }
 
-/** The next times of what is typed. */
 function Preview({ cron, timezone }: { cron: string; timezone: string }) {
   const minute = Math.floor(useNow() / 60_000)
   const times = previewTimes(cron, timezone, minute * 60_000)

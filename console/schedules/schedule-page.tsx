@@ -21,7 +21,6 @@ import { describeCatchUp, FIRING_TEXTS, OVERLAP_TEXTS, toEnabledBody } from './s
 
 const INTERVAL_MS = 30_000
 
-/** One schedule: when it runs next, what became of its last times, and what it starts. */
 export function SchedulePage({ agent, name }: { agent: string; name: string }) {
   const path = schedulePath(agent, name)
   const schedule = useRecord<ScheduleRecord>(path, {

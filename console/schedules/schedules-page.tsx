@@ -20,7 +20,6 @@ export { SchedulePage } from './schedule-page.tsx'
 
 const pathOf = ({ documentId, name }: ScheduleRecord) => toPath('agents', documentId, 'schedules', name)
 
-/** The schedules of all agents, or of one: the next to fire comes first. */
 export const SchedulesPage = listPage({
   title: 'Schedules',
   path: '/schedules',
@@ -83,7 +82,6 @@ export const SchedulesPage = listPage({
   ),
 })
 
-/** A schedule, with runs by ID. */
 type Listed = ScheduleRecord & { runs?: ReadonlyMap<string, Run> | null }
 
 /** The newest runs of schedules: one request for all of them. @throws ApiError */
@@ -94,7 +92,6 @@ async function loadRuns(agent: string, signal: AbortSignal) {
   return new Map(items.map((run) => [run.id, run]))
 }
 
-/** What became of a time, with the run that it started. */
 function LastFiring({ firing }: { firing: Firing }) {
   const { status, executionId, code } = firing
   if (executionId !== null) return <RunLink executionId={executionId} />

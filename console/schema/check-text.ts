@@ -29,7 +29,6 @@ export type Issue = TextPosition & {
   isMissing: boolean
 }
 
-/** Compiles a declared schema (field map or JSON Schema) into a check of JSON texts. */
 function compileCheck(declared: JsonObject, mode: CheckMode): (text: string) => Issue[] {
   const validate = compileValidator(declared, mode)
   return (text) => checkText(text, validate)

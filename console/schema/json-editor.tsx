@@ -118,7 +118,6 @@ function IssueList({ id, issues, onSelect }: ListProps) {
 
 const SHOWN_LINES = 12
 const SHOWN_COLUMNS = 160
-/** Lines around a mistake. */
 const AROUND = 60
 
 type LargeTextProps = { text: string; label: string; issues: Issue[]; onClear: () => void }
@@ -162,7 +161,6 @@ type InputProps = Pick<Props, 'text' | 'label' | 'issues' | 'onChange'> & {
   onClear: () => void
 }
 
-/** A JSON text of any size. */
 export const JsonInput = ({ text, label, issues, onChange, onClear }: InputProps) =>
   isEditable(text) ? (
     <JsonEditor text={text} label={`${label} as JSON`} issues={issues} onChange={onChange} />

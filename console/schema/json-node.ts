@@ -135,13 +135,11 @@ export function parseJsonTree(text: string): JsonNode {
   return root
 }
 
-/** The tree of a text; null if it is not JSON. */
 export function tryParseTree(text: string): JsonNode | null {
   const read = readTree(text)
   return read instanceof JsonSyntaxError ? null : read
 }
 
-/** The tree of a text, or its first mistake. */
 export function readTree(text: string): JsonNode | JsonSyntaxError {
   try {
     return parseJsonTree(text)
@@ -165,7 +163,6 @@ function explainNumber(word: string): string {
 /** From 1. Columns count UTF-16 code units. */
 export type TextPosition = { line: number; column: number }
 
-/** Finds the lines of offsets in a text. Lines end with `\n`. */
 export class LineIndex {
   private readonly starts: number[] = [0]
 

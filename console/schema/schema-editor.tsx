@@ -22,7 +22,6 @@ type SchemaEditorProps = {
   text: string
   /** As the API returns it: a field map or a JSON Schema. */
   schema: JsonObject
-  /** What the value is, such as "Input". */
   label: string
   /** Mistakes in the text, of `useCheck` or of the service. */
   issues: Issue[]
@@ -36,7 +35,6 @@ type SchemaEditorProps = {
 /** A form has a control for each part. With more parts, it is slow and too long to fill in. */
 const MAX_PARTS = 1_000
 
-/** Edits a JSON text that should match a schema: as a form, or as JSON. */
 export function SchemaEditor(props: SchemaEditorProps) {
   const { text, schema, label, isSummarized = false, onChange, onProblems } = props
   const id = useId()
@@ -116,13 +114,10 @@ export function SchemaEditor(props: SchemaEditorProps) {
   )
 }
 
-/** A mistake to go to. */
 type SummaryItem = { key: string; label: string; text: string; onSelect: () => void }
 
-/** Mistakes of the summary. */
 const MAX_SHOWN = 20
 
-/** How many mistakes there are, and links to their fields. */
 function IssueSummary({ items }: { items: SummaryItem[] }) {
   const id = useId()
   if (items.length === 0) return null

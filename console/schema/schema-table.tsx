@@ -76,7 +76,6 @@ type SchemaRow = {
   depth: number
   type: string
   isRequired: boolean
-  /** Allowed values, format and bounds, default. */
   rules: string[]
   description: string
 }
@@ -102,7 +101,6 @@ export function schemaRows(declared: JsonObject): SchemaRow[] {
 type Position = { parent: string; depth: number; above: readonly unknown[] }
 type Label = { name: string; isField: boolean; isRequired: boolean }
 
-/** The lines of the parts of a value. */
 function* partsOf(part: Json, view: SchemaView, position: Position): Generator<SchemaRow> {
   const { schema } = readPart(part, view) ?? {}
   if (!schema) return

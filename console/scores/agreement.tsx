@@ -10,7 +10,6 @@ import { VisibleText } from '../components/visible-text.tsx'
 /** `version`: another one reads it again. */
 type Props = { agent: string; tenantId?: string; version?: number }
 
-/** Whether scorers can be trusted: how far they agree with the reviews of people. */
 export function Agreement({ agent, tenantId = '', version = 0 }: Props) {
   const { data, error, reload } = useResource(`${agent} ${tenantId} ${version}`, (signal) =>
     requestJson<AgreementRecord[]>('/v1/scores/agreement', { query: { agent, tenantId }, signal }),

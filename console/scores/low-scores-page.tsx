@@ -11,7 +11,6 @@ import { Agreement } from './agreement.tsx'
 
 type Props = { values: { agent: string; tenantId: string }; list: List<ExecutionRecord> }
 
-/** Runs with a low score, of which people say whether the scorer is right. */
 export const LowScoresPage = listPage({
   title: 'Low scores',
   scope: 'read',

@@ -5,7 +5,6 @@ import { ItemTable } from '../components/item-table.tsx'
 import { RunLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 
-/** What scorers say about a run, each with its own run. */
 export const RunScores = ({ scores }: Pick<ExecutionRecord, 'scores'>) =>
   scores && (
     <Card title="Scores">

@@ -10,7 +10,6 @@ import { VisibleText } from '../components/visible-text.tsx'
 
 const DAYS = 30
 
-/** What scorers say about the production runs of a version, by day. */
 export function VersionScores({ agentId, versionId }: { agentId: string; versionId: string }) {
   const { data, error, reload } = useResource(versionId, async (signal) => {
     const query = { agent: agentId, version: versionId }

@@ -1,9 +1,7 @@
 import { timeOfId as timeOfUuidV7 } from '../../lib/core/ids.ts'
 import { fold } from '../components/format.ts'
 
-/** What a search leads to. */
 export type Item = {
-  /** What it is, such as "Run". */
   kind: string
   title: string
   detail?: string | undefined

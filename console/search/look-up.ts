@@ -17,7 +17,6 @@ type Context = { id: PastedId; agents: Agents; signal: AbortSignal }
 
 /** Where an ID is looked for. `find`: null if it is not there. */
 type Lookup = {
-  /** What it finds, for people. */
   plural: string
   mayRead: (me: MeRecord) => boolean
   find: (context: Context) => Promise<Item | null>
@@ -165,7 +164,6 @@ function ignoreMissing(error: unknown): null {
 
 export type LookedUp = {
   items: Item[]
-  /** Where it was looked for, for people. */
   places: string[]
   /** Where that failed, and why. */
   failed: { plural: string; error: ApiError }[]

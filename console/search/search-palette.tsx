@@ -16,7 +16,6 @@ import { findId, formatList, type Item, matchTexts, type PastedId } from './find
 import { findByKey, lookUp } from './look-up.ts'
 
 type Props = {
-  /** The pages that the token may see. */
   pages: { label: string; href: string }[]
   /** Closes the search, and then goes there. */
   onChoose: (href: string) => void
@@ -178,7 +177,6 @@ function useResults(text: string, pages: Props['pages']): Results {
   return { items, note: `Nothing found among ${formatList(places)}.` }
 }
 
-/** The runs that failed with a code. */
 const toRunsItem = (errorCode: string, period?: '7d'): Item => ({
   kind: 'Runs',
   title: errorCode,

@@ -17,11 +17,9 @@ import { ASK, hostOf, SignInError } from './provider.ts'
 
 type Props = {
   settings: SignInSettings
-  /** Why the last token is no longer in use. */
   rejection: string | null
 }
 
-/** Signs in at the identity provider: by leaving the page, and by returning to it. */
 export function ProviderCard({ settings, rejection }: Props) {
   const host = hostOf(settings)
   const [busy, setBusy] = useState<string | null>(null)

@@ -83,7 +83,6 @@ function update(): void {
   if (location.path !== last) window.scrollTo(0, 0)
 }
 
-/** Follows the URL. */
 export function startRouter(): void {
   // The browser would restore a position before the page has its content.
   history.scrollRestoration = 'manual'

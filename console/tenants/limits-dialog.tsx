@@ -9,13 +9,11 @@ import { limitsPath } from './limits.ts'
 
 type Props = {
   tenantId: string
-  /** Null: it has none yet. */
   limits: UsageLimits | null
   onSave: () => void
   onClose: () => void
 }
 
-/** What is typed is kept by this name. */
 export const limitsForm = (tenantId: string): string => `limits ${tenantId}`
 
 /** Limits as they are typed. An empty field sets no limit. */
@@ -54,7 +52,6 @@ const FIELDS = {
   runsPerMinute: { label: 'Runs per minute', range: { ...RUNS_PER_MINUTE, step: 1 } },
 }
 
-/** A form that replaces the limits of a tenant. */
 export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
   const typed = useTypedForm(limitsForm(tenantId), () => toForm(limits))
   async function save() {

@@ -10,7 +10,6 @@ import { endToken, type ShownToken, shownToken } from './tokens.ts'
 
 type Props = { /** A token has another end now. */ onChange: (token: TokenRecord) => void }
 
-/** The token that was just made, until the user has stored it. */
 export function ShownTokenDialog({ onChange }: Props) {
   const shown = useStore(shownToken)
   return shown && <Shown key={shown.made.id} {...shown} onChange={onChange} />

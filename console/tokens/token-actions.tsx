@@ -11,7 +11,6 @@ import { createToken, endToken, mayReplace, shownToken, toExpiry } from './token
 
 type Props = { token: TokenRecord; onCreate: () => void; onChange: (token: TokenRecord) => void }
 
-/** What can be done with a token that has not ended. Each of them says what it does before it does it. */
 export function TokenActions({ token, onCreate, onChange }: Props) {
   const me = useMe()
   const isOwn = me?.tokenId === token.id

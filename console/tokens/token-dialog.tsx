@@ -18,7 +18,6 @@ import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { createToken, shownToken, toExpiry } from './tokens.ts'
 
-/** By the members of the request that they set. */
 const FIELDS = {
   name: {
     ...{ label: 'Name', required: true, maxLength: MAX_TOKEN_NAME },

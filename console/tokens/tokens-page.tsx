@@ -16,7 +16,6 @@ import { hasEnded, stateOf, type TokenState } from './tokens.ts'
 const showIn = (list: List<TokenRecord>) => (changed: TokenRecord) =>
   list.update((listed) => mergeNewest(listed, [changed]))
 
-/** The API tokens that the one that is signed in may see, newest first. */
 export const TokensPage = listPage({
   title: 'Tokens',
   path: '/tokens',

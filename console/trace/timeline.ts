@@ -17,7 +17,6 @@ function waitOf(item: TraceItem, end: number): Interval | null {
   return [Date.parse(step.finishedAt), call.approval.decision ? item.start : (item.end ?? end)]
 }
 
-/** Whether there is anything to hide. */
 export const hasWaits = ({ items, end }: Trace): boolean => items.some((item) => waitOf(item, end) !== null)
 
 /** The times in which a run did nothing but wait, in order. @param end of items that continue */

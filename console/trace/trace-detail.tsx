@@ -18,7 +18,6 @@ type Props = {
   onSelect: (id: string, isDeliberate: boolean) => void
 }
 
-/** Everything about one item of a trace. */
 export function ItemDetail(props: Props) {
   const { item, run } = props
   switch (item.kind) {
@@ -117,7 +116,6 @@ function omittedOf({ step, pointer, onLoadStep }: Pick<PartProps, 'step' | 'poin
   return bytes === undefined || !onLoadStep ? undefined : { bytes, load: () => onLoadStep(step.number) }
 }
 
-/** A value of a step; nothing if there is none. */
 function Part({ title, value, label, ...part }: PartProps) {
   const omitted = omittedOf(part)
   return value === undefined && !omitted ? null : <ValueView {...{ title, value, label, omitted }} />

@@ -17,12 +17,10 @@ type Props = {
   steps: StepRecord[]
   /** False while further ones are being loaded. */
   hasAllSteps: boolean
-  /** What the model is writing. */
   live: string
   /** The item that is chosen; without an `onSelect`, the panel remembers it. */
   selectedId?: string | null
   onSelect?: (id: string) => void
-  /** The detail of the run as a whole. */
   children: ComponentChildren
   /** Loads a step with the values that were left out. */
   onLoadStep?: ((number: number) => Promise<void>) | undefined

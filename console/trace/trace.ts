@@ -22,7 +22,6 @@ export type TraceItem = {
   end: number | null
   state: 'done' | 'open' | 'failed' | 'cancelled'
   attempt: number
-  /** How many items are below it. */
   children: number
   /** Of them have failed. */
   failedChildren: number

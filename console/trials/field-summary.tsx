@@ -29,7 +29,6 @@ export function summarizeFields(items: TrialItemRecord[]): ChangedField[] {
 }
 
 const CHANGED = ['CHANGED', 'REGRESSED', 'CORRECTED'] as const
-/** Runs of a verdict that are read. */
 const PAGE = 100
 const MAX_PAGES = 5
 
@@ -75,7 +74,6 @@ export function FieldSummary({ trial: { id, verdicts } }: { trial: TrialRecord }
 export const FieldName = ({ path }: { path: string }) =>
   path === '' ? <>The whole output</> : <VisibleText text={path} class="mono" />
 
-/** What a value was, and what it is now. */
 export const Change = (each: Difference) => (
   <WordDiff before={toText(each, 'original')} after={toText(each, 'trial')} />
 )

@@ -76,7 +76,6 @@ function Form({ of }: FormProps) {
   )
 }
 
-/** The rest of the form, which depends on the versions of the agent. */
 function OfAgent({ of }: FormProps) {
   const { form, set } = of
   const path = `/v1/agents/${encodeURIComponent(form.agent)}`

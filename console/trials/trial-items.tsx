@@ -23,7 +23,6 @@ const PAGE_SIZE = 25
 
 type Props = { trial: TrialRecord; verdict: Verdict | null }
 
-/** The runs of a trial, each with its original and what differs. */
 export function TrialItems({ trial, verdict }: Props) {
   const { id, status } = trial
   const list = useList<TrialItemRecord>(`/v1/trials/${id}/items`, {

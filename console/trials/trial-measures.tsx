@@ -6,7 +6,6 @@ import { formatChange } from './verdicts.ts'
 
 type Sums = NonNullable<TrialRecord['sums']>
 
-/** Cost, run time and steps of both sides. */
 export function TrialMeasures({ sums }: { sums: Sums }) {
   const { compared, runs, costUsd, runTimeMs, steps, schemaViolations } = sums
   const rows = [

@@ -27,7 +27,6 @@ const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComp
 
 type Props = { trialId: string; query: URLSearchParams }
 
-/** One trial. The verdict whose runs are shown is in the URL. */
 export function TrialPage({ trialId, query }: Props) {
   const trial = useRecord<TrialRecord>(trialPath(trialId), {
     everyMs: (read) => (read && read.status !== 'ENDED' ? 3_000 : null),
@@ -107,7 +106,6 @@ type GateProps = {
   release: { data: Release | null; error: ApiError | null; isLoading: boolean; reload: () => void }
 }
 
-/** Whether the version may become current, and why not. */
 const GateCard = ({ trial, release }: GateProps) => (
   <Card title="Gate" class="stack">
     {release.error && <ErrorBox error={release.error} onRetry={release.reload} />}

@@ -62,7 +62,6 @@ export function VerdictCounts({ verdicts, lines, chosen, hrefOf }: CountsProps) 
   )
 }
 
-/** The verdicts that occur, in words. */
 export const describeVerdicts = (verdicts: Record<Verdict, number>): string =>
   countVerdicts(verdicts).join(', ') || 'no verdict yet'
 
@@ -73,7 +72,6 @@ export const VerdictBadge = ({ verdict }: { verdict: Verdict }) => (
   </span>
 )
 
-/** The state of a trial. */
 export function TrialBadge({ trial }: { trial: Pick<TrialRecord, 'status' | 'error'> }) {
   const { kind, label } = stateOf(trial)
   return <Badge kind={kind}>{label}</Badge>

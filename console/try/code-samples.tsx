@@ -59,7 +59,6 @@ export function CodeSamples({ agent, parameters, text }: Props) {
   )
 }
 
-/** Null while the input is not JSON. */
 function toSample(write: (request: SampleRequest) => string, request: SampleRequest): string | null {
   try {
     return write(request)

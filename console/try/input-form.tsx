@@ -13,18 +13,13 @@ type InputProps = {
   schema: JsonObject
   text: string
   mode: CheckMode
-  /** On the button. */
   label: string
   isRunning: boolean
   /** Of what is beside the input: how many, and whether they keep the run from being sent. */
   others?: { count: number; isBlocking: boolean }
-  /** What the service said about this input. */
   serverIssues?: Issue[]
-  /** Above the input. */
   notice?: ComponentChildren
-  /** Between the input and the button. */
   children?: ComponentChildren
-  /** Beside the button. */
   more?: ComponentChildren
   help: ComponentChildren
   onText: (text: string) => void

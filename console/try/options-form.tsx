@@ -8,7 +8,6 @@ import { isCodeVersion, isStrict, NO_OPTIONS, REASONING_LEVELS, type RunOptions 
 type Props = {
   agent: AgentRecord
   versions: VersionRecord[]
-  /** The version that runs. */
   version: VersionRecord | undefined
   options: RunOptions
   /** By the name of the parameter. */

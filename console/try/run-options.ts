@@ -52,14 +52,12 @@ const OF_MODELS = [
 export const isCodeVersion = (version: Pick<VersionRecord, 'codeHash' | 'remote'> | undefined): boolean =>
   version !== undefined && (version.codeHash !== null || version.remote !== undefined)
 
-/** Whether a run rejects input that does not match the schema. */
 export const isStrict = (
   { enforceInputSchema }: Pick<RunOptions, 'enforceInputSchema'>,
   version: Pick<VersionRecord, 'execution'> | undefined,
 ): boolean =>
   enforceInputSchema === '' ? (version?.execution.enforceInputSchema ?? false) : enforceInputSchema === 'true'
 
-/** The options that apply to a version. */
 export function applicableOptions(
   options: RunOptions,
   version: Pick<VersionRecord, 'codeHash'> | undefined,

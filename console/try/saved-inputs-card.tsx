@@ -11,14 +11,12 @@ import type { InputOwner } from './typed-inputs.ts'
 
 type Props = {
   owner: InputOwner
-  /** The input as it is typed. */
   text: string
   schema: JsonObject
   /** Replaces the input. @param message what has happened */
   onLoad: (text: string, message: string) => void
 }
 
-/** Inputs with a name, which stay in this browser. */
 export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
   const id = useId()
   const saved = useMemo(() => new SavedInputs(owner), [owner])

@@ -21,7 +21,6 @@ type Props = {
   onClose: () => void
 }
 
-/** The input and the result of a run as an entry of `cases.yaml`, to copy. */
 export function TestCaseDialog({ input, run, steps, onClose }: Props) {
   const [name, setName] = useState('')
   const [expected, setExpected] = useState<Expected>('output')

@@ -25,13 +25,11 @@ type Props = {
   outputSchema: JsonObject
   onCancel: () => void
   onRetry: () => void
-  /** Goes back to the form. */
   onEdit: () => void
 }
 
 const UNFINISHED = { status: 'IN_PROGRESS', finishedAt: null } as const
 
-/** What a run has led to so far: steps as they come, then the output next to its schema, or the error. */
 export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit }: Props) {
   const startedAt = new Date(last.startedAt).toISOString()
   const { run, error, isRunning, executionId, isCancelling, isReconnecting, steps } = last
@@ -103,7 +101,6 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
   )
 }
 
-/** One sentence for screen readers. */
 function describeEnd(run: ExecutionRecord): string {
   const ms = runTimeOf(run)
   const after = ms === null ? '' : ` after ${formatDuration(ms)}`

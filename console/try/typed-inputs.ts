@@ -62,7 +62,6 @@ function parse(value: ReturnType<TypedValues['read']>): TypedInput | null {
   }
 }
 
-/** The input and the options as they are typed. */
 export type Typed = { text: string; options: RunOptions }
 
 /** What has replaced the input, and what it replaced. */
@@ -73,7 +72,6 @@ type Params = {
   owner: InputOwner | null
   /** The execution that the form begins with. */
   from: string | null
-  /** How the form begins. */
   initial: Typed
   /** Adapts what was typed before to what exists now. */
   restore: (typed: Typed) => Typed

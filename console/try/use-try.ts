@@ -9,7 +9,6 @@ import { followRun } from '../run/follow-run.ts'
 import { openEvents } from '../run/use-run.ts'
 import type { Parameters } from './run-options.ts'
 
-/** A run that this page has started. */
 export type Try = {
   isRunning: boolean
   /** Milliseconds since the epoch. */
@@ -18,12 +17,10 @@ export type Try = {
   /** The header `Cache-Status` (RFC 9211). */
   cacheStatus: string | null
   steps: StepRecord[]
-  /** When it has ended. */
   run: ExecutionRecord | null
   /** Why it was not accepted, could not be followed or could not be cancelled. */
   error: ApiError | null
   isReconnecting: boolean
-  /** What the model is writing. */
   live: string
   isCancelling: boolean
 }

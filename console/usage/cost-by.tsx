@@ -12,7 +12,6 @@ import { INCOMPLETE_NOTE, useUsage } from './use-usage.ts'
 
 type Props = { period: Period; of: UsageOf }
 
-/** Which agents the money is spent on. Each is a link to its runs. */
 export function CostByAgent(props: Props) {
   const agents = useAgents()
   const nameOf = (id: string | null, runs: Query & Span) => {
@@ -23,7 +22,6 @@ export function CostByAgent(props: Props) {
   return <CostBy groupBy="agent" title="Cost by agent" {...props} nameOf={nameOf} />
 }
 
-/** Which tenants the money is spent for. Each is a link to its runs. */
 export const CostByTenant = (props: Props) => (
   <CostBy
     groupBy="tenant"
@@ -83,7 +81,6 @@ type RankedItem = {
   name: ComponentChildren
   detail?: string
   value: number
-  /** The value for people. */
   text: string
 }
 

@@ -15,7 +15,6 @@ const CHOICES = {
 }
 export type Period = keyof typeof CHOICES
 
-/** The period of a page. */
 export const PERIOD_VIEW = { period: { label: 'Period', default: '24h', choices: CHOICES } }
 
 type Axis = {
@@ -68,7 +67,6 @@ export type UsageOf = { tenantId?: string | undefined; agent?: string | undefine
 /** `groupBy`: without, an interval has one row. */
 export type UsageQuery = UsageOf & { groupBy?: 'agent' | 'tenant' | 'version' }
 
-/** As the query of the API. */
 export function toUsageQuery(period: Period, now: number, query: UsageQuery): Query {
   const { interval, groupInterval } = AXES[period]
   const { from, to } = spanOf(period, now)

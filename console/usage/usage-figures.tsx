@@ -24,7 +24,6 @@ import { type Usage, useUsage } from './use-usage.ts'
 type Props = {
   period: Period
   of?: UsageOf
-  /** Called with the totals whenever they are loaded. */
   onLoad?: (totals: Totals) => void
   /** An agent's versions, whose costs are apart, and how long its newest runs took, in place of the average. */
   agent?: { versions: VersionRecord[]; duration: Figure }
@@ -33,7 +32,6 @@ type Props = {
 /** A name, its value, and what else is to be said. */
 export type Figure = [name: string, value: string, detail: string]
 
-/** What ran in a period, what it cost, and for whom. Everything leads to its runs. */
 export function UsageFigures({ period, of = {}, onLoad, agent }: Props) {
   const resource = useUsage(period, { ...of, ...(agent && { groupBy: 'version' }) })
   const { data, isLive } = resource
@@ -118,7 +116,6 @@ type ChartOf = {
   status?: 'ERROR'
 }
 
-/** How runs ended. */
 export const RUNS: Series[] = [
   { name: 'Success', color: 2 },
   { name: 'Error', color: 3 },

@@ -17,7 +17,6 @@ import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { type Editable, findObstacle, LIMITS, toEditedDocument, toEditForm } from './edited-document.ts'
 
-/** Instructions, model and limits of a version, which become those of a draft. */
 export function EditPage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
   const me = useMe()
   const loaded = useResource(`${idOrSlug} ${versionId}`, (signal) =>

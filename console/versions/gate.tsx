@@ -8,7 +8,6 @@ import { TextLink } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { countVerdicts, type Verdicts, withoutNames } from '../trials/verdicts.ts'
 
-/** What the current version asks of a trial, as phrases. */
 export function describeGate(gate: Gate): string[] {
   const { maxRegressed, maxChanged, maxError, maxCostIncrease, scores = {}, minRuns } = gate
   return [
@@ -24,7 +23,6 @@ export function describeGate(gate: Gate): string[] {
   ]
 }
 
-/** A trial in a list of choices. */
 export function describeTrial({ createdAt, status, cancelled, lines, verdicts }: TrialRecord): string {
   const state = cancelled ? 'cancelled' : status === 'ENDED' ? null : 'in progress'
   const parts = [formatCountOf(lines, 'run'), ...countVerdicts(verdicts), ...(state ? [state] : [])]
@@ -78,6 +76,5 @@ export function ReleaseError({ error, agent, versionId }: ErrorProps) {
 const formatIncrease = (increase: number): string =>
   increase === 0 ? 'the same' : `${formatPercent(Math.abs(increase))} ${increase > 0 ? 'more' : 'less'}`
 
-/** Where a trial of a version is started. */
 export const trialHref = (agent: string, versionId: string): string =>
   toHref('/trials/new', { agent, version: versionId })

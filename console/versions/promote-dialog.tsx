@@ -19,7 +19,6 @@ type Props = {
   onClose: () => void
 }
 
-/** Makes a version current, with the trial that the current one asks for. */
 export function PromoteDialog({ agent, version: given, onChange, onClose }: Props) {
   // As the dialog was opened: somebody else may end its rollout meanwhile.
   const [version] = useState(given)

@@ -25,7 +25,6 @@ import { type Try, useTry } from '../try/use-try.ts'
 
 type Data = { agent: AgentRecord; version: VersionDetails; current: VersionDetails | null }
 
-/** One input for a version and for the current one, and what comes out of both. */
 export function SideBySidePage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
   const loaded = useResource(`${idOrSlug} ${versionId}`, async (signal): Promise<Data> => {
     const { agent, version } = await loadVersion(idOrSlug, versionId, signal)
@@ -144,7 +143,6 @@ type ResultProps = {
   onCancel: () => void
 }
 
-/** What one of the two runs has led to so far. */
 function Result({ title, agent, version, last, onCancel }: ResultProps) {
   const run = last?.run ?? null
   return (

@@ -18,7 +18,6 @@ type Props = {
   onChange: (changed: VersionChange) => void
 }
 
-/** What can be done with a version in its state, and with the scopes of the token. */
 export function VersionActions({ agent, version, onChange }: Props) {
   const mayManage = useMayManage()
   const state = stateOf(version, agent)

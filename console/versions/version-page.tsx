@@ -26,7 +26,6 @@ import { VersionTools } from './version-tools.tsx'
 
 type Loaded = { agent: AgentRecord; version: VersionDetails }
 
-/** One version of an agent: what it is, what it may do, and what can be done with it. */
 export function VersionPage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
   const loaded = useResource(`${idOrSlug} ${versionId}`, (signal) => loadVersion(idOrSlug, versionId, signal))
   const { data, setData, reload } = loaded
@@ -182,7 +181,6 @@ function VersionCode({ agent, version }: Loaded) {
   )
 }
 
-/** What the state of the version means for runs, and what it can be compared with. */
 function Meaning({ agent, version }: Loaded) {
   const state = stateOf(version, agent)
   const { abortedRollout: aborted } = version

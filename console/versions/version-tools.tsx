@@ -8,11 +8,9 @@ type Tool = VersionDetails['tools'][number]
 
 const KINDS = { http: 'HTTP', lambda: 'Lambda', mcp: 'MCP server', agent: 'Agent' } as const
 
-/** How a tool is called, as far as the console knows it. */
 export const kindOf = (tool: Tool): string =>
   Object.entries(KINDS).find(([member]) => Object.hasOwn(tool, member))?.[1] ?? 'Tool'
 
-/** The tools of a version as its document declares them. */
 export function VersionTools({ tools }: { tools: Tool[] }) {
   if (tools.length === 0) return null
   return (

@@ -34,7 +34,6 @@ type Props = {
   onNews: () => void
 }
 
-/** What was sent to a webhook, newest first. Which of them are shown, and which one is open, is in the URL. */
 export function Deliveries({ webhookId, url, query, onNews }: Props) {
   const { show } = parseFilters(VIEWS, query)
   const opened = query.get('delivery')

@@ -16,16 +16,13 @@ type Props = {
   deliveryId: string
   /** Null: it is not among those that are shown. */
   delivery: DeliveryRecord | null
-  /** How many are shown. */
   lookedAt: number
   /** Of the webhook. Null: that of the run. */
   url: string | null
   onChange: (delivery: DeliveryRecord) => void
-  /** The path of the page. */
   path: string
 }
 
-/** One delivery: what was sent, what came back, and another attempt. */
 export function DeliveryDialog(props: Props) {
   const { webhookId, deliveryId, delivery, lookedAt, url, onChange, path } = props
   const mayManage = useScope('manage')
@@ -143,7 +140,6 @@ export function DeliveryBadge({ status }: { status: DeliveryRecord['status'] }) 
   return <Badge kind={kind}>{label}</Badge>
 }
 
-/** The run or the batch that an event is about. */
 export function SubjectLink({ delivery: { executionId, batchId } }: { delivery: DeliveryRecord }) {
   if (executionId !== null)
     return (

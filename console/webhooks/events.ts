@@ -1,7 +1,6 @@
 import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import type { WebhookEventType } from '../../lib/core/notification.ts'
 
-/** What happens, by the type of the event. */
 export const EVENT_LABELS: Record<WebhookEventType, string> = {
   'execution.succeeded': 'Run succeeded',
   'execution.failed': 'Run failed',
@@ -76,7 +75,6 @@ export function lastOutcomes(deliveries: DeliveryRecord[]): {
   return { success: latest(true), failure: latest(false) }
 }
 
-/** The address of an API path of a webhook. @param id or `default` */
 export const webhookPath = (id: string, rest = ''): string => `/v1/webhooks/${encodeURIComponent(id)}${rest}`
 
 /** The ID in the place of that of a webhook, for the URLs that are given with runs. */

@@ -107,7 +107,6 @@ function Progress({ progress: { done, accepted, gone, lastError }, total, isOver
   )
 }
 
-/** How far a redelivery of several events is. */
 export type Redelivery = {
   done: number
   accepted: number

@@ -14,7 +14,6 @@ import { findChanges, type WebhookFields } from './webhook-form.ts'
 
 type Props = { webhook: WebhookRecord; onChange: (webhook: WebhookRecord) => void }
 
-/** What can be done with a webhook. Each of them says what it does before it does it. */
 export function WebhookActions({ webhook, onChange }: Props) {
   const { id, enabled } = webhook
 

@@ -14,16 +14,13 @@ import { toFields, toForm, type WebhookFields } from './webhook-form.ts'
 
 type Props = {
   title: string
-  /** On the button that saves. */
   label: string
-  /** Null: a new one. */
   webhook: WebhookRecord | null
   children?: ComponentChildren
   save: (fields: WebhookFields) => Promise<void>
   onClose: () => void
 }
 
-/** What is typed is kept by this name. */
 export const webhookForm = (webhook: WebhookRecord | null): string => `webhook ${webhook?.id ?? ''}`
 
 const SELECTION = {
@@ -41,7 +38,6 @@ const SELECTION = {
   },
 }
 
-/** By the members of the request that they set. */
 const FIELDS = {
   url: {
     ...{ label: 'URL', type: 'url' as const, required: true, maxLength: MAX_WEBHOOK_URL },
@@ -63,7 +59,6 @@ const FIELDS = {
   ...SELECTION,
 }
 
-/** The form of a webhook. */
 export function WebhookDialog({ title, label, webhook, children, save, onClose }: Props) {
   const listed = useAgents()
   const limitedTo = useMe()?.agents ?? null

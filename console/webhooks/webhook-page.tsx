@@ -30,7 +30,6 @@ const PARENT = <a href="#/webhooks">Webhooks</a>
 
 type Props = { webhookId: string; query: URLSearchParams }
 
-/** One webhook, and what it was sent. The delivery that is shown is in the URL. */
 export function WebhookPage({ webhookId, query }: Props) {
   if (webhookId === DEFAULT_WEBHOOK) return <DefaultPage query={query} />
   return <OneWebhook webhookId={webhookId} query={query} />
@@ -88,7 +87,6 @@ function WebhookFacts({ webhook }: { webhook: WebhookRecord }) {
   )
 }
 
-/** What was sent to URLs that requests name. */
 function DefaultPage({ query }: { query: URLSearchParams }) {
   const mayManage = useScope('manage')
   return (

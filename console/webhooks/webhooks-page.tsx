@@ -17,7 +17,6 @@ import { StateBadge } from './webhook-page.tsx'
 
 export { WebhookPage } from './webhook-page.tsx'
 
-/** All webhooks of the organization. */
 export const WebhooksPage = listPage({
   title: 'Webhooks',
   path: '/webhooks',

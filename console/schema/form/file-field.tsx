@@ -59,7 +59,6 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
   )
 }
 
-/** The file of a node that has a type and data. */
 export function fileOf(node: JsonNode): Media | undefined {
   const [mediaType, data] = [getMember(node, 'mediaType'), getMember(node, 'data')]
   if (mediaType?.type !== 'string' || data?.type !== 'string') return undefined

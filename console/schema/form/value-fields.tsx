@@ -81,7 +81,6 @@ const MAX_OPTIONS = 25
 
 type ChoiceProps = FieldProps & { choices: Json[] }
 
-/** One of several values. */
 export function ChoiceField({ choices, ...props }: ChoiceProps) {
   const all = props.field.isNullable && !choices.includes(null) ? [...choices, null] : choices
   return all.length > MAX_OPTIONS ? (
