@@ -7,7 +7,7 @@ import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { Views } from '../components/filter-bar.tsx'
 import { ConfirmButton } from '../components/form-dialog.tsx'
 import { CopiedId, Time, VersionLink } from '../components/values.tsx'
-import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { RolloutCard } from '../rollouts/rollout-card.tsx'
 import { SchemaCard } from '../schema/schema-table.tsx'
 import { toHref, toPath } from '../state/location.ts'
@@ -144,7 +144,7 @@ function AgentFacts({ agent }: { agent: AgentRecord }) {
         Archived: agent.archivedAt && <Time value={agent.archivedAt} />,
       }}
     >
-      <Paragraph class="long-text" text={agent.description} />
+      <Text class="long-text" text={agent.description} />
     </FactsCard>
   )
 }

@@ -13,7 +13,7 @@ import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { Page } from '../components/page.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
-import { TextAfter, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 
 type Props = { agent: string; query: URLSearchParams }
@@ -88,7 +88,7 @@ const VersionCard = ({ title, version }: { title: string; version: VersionDetail
     </h2>
     <p class="muted">
       {version.status === 'DRAFT' ? 'Draft' : 'Published'}, <Time value={version.createdAt} />
-      <TextAfter text={version.message} />
+      {version.message && say`: ${version.message}`}
     </p>
   </section>
 )

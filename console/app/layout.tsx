@@ -5,7 +5,7 @@ import { toUrl } from '../api/request.ts'
 import { ApprovalCount } from '../approvals/approval-count.tsx'
 import { Button } from '../components/button.tsx'
 import { Announcer } from '../components/copy-button.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { currentLocation } from '../state/location.ts'
 import { mayAudit, readsAllTenants, signOut, useMe } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
@@ -161,9 +161,7 @@ function Identity() {
       {me?.tenantId != null && (
         <>
           <dt class="muted">Tenant</dt>
-          <dd>
-            <VisibleText text={me.tenantId} />
-          </dd>
+          <Text as="dd" text={me.tenantId} />
         </>
       )}
       <dd>

@@ -11,7 +11,7 @@ import { formatSeconds } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { ValueView } from '../components/value-view.tsx'
 import { AgentLink, RunLink, Time, useNow, VersionLink } from '../components/values.tsx'
-import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { hrefHere } from '../state/location.ts'
@@ -88,11 +88,7 @@ export function ApprovalDetail({ approval, same, isFocused, isLocked, onDecided 
         facts={{
           Agent: <AgentLink agentId={approval.documentId} />,
           Version: <VersionLink agent={approval.documentId} versionId={approval.versionId} />,
-          Asks: (
-            <>
-              <VisibleText text={approval.name} class="mono" />, step {approval.step}
-            </>
-          ),
+          Asks: say`${<VisibleText text={approval.name} class="mono" />}, step ${approval.step}`,
           Run: <RunLink executionId={approval.executionId} />,
           Tenant: approval.tenantId,
           Since: <Time value={approval.since} />,
@@ -110,11 +106,7 @@ function SameHint({ approval }: { approval: ApprovalRecord }) {
     <p class="warning-note" role="note">
       <strong>{decided ? 'The same was decided before' : 'Another open approval asks for the same'}: </strong>
       <TextLink href={hrefHere({ item: keyOf(approval) })} text={[title, ...values].join(', ')} />
-      {decided && (
-        <>
-          . <VisibleText text={describeOutcome(decided)} />, <Time value={decided.decidedAt} />
-        </>
-      )}
+      {decided && say`. ${describeOutcome(decided)}, ${<Time value={decided.decidedAt} />}`}
     </p>
   )
 }
@@ -129,7 +121,7 @@ function Reasons({ approval: { executionId, reason } }: Pick<Props, 'approval'>)
       {reason != null && (
         <div>
           <h3>What the agent says</h3>
-          <Paragraph class="long-text" text={reason} />
+          <Text class="long-text" text={reason} />
         </div>
       )}
       {run && !run.omitted?.['/input'] && (

@@ -6,7 +6,7 @@ import { useResource } from '../api/use-resource.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { RunLink, StatusBadge, Time } from '../components/values.tsx'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { say, Text, VisibleText } from '../components/visible-text.tsx'
 import { useScope } from '../state/session.ts'
 import { describeOutcome, findPastApproval, type Outcome, parseKey } from './approvals.ts'
 
@@ -72,16 +72,10 @@ function OutcomeView({ outcome }: { outcome: Outcome }) {
   return (
     <div>
       <p>
-        <strong>
-          <VisibleText text={describeOutcome(outcome)} />
-        </strong>
-        {outcome.decidedAt !== '' && (
-          <>
-            , <Time value={outcome.decidedAt} />
-          </>
-        )}
+        <Text as="strong" text={describeOutcome(outcome)} />
+        {outcome.decidedAt !== '' && say`, ${<Time value={outcome.decidedAt} />}`}
       </p>
-      <Paragraph class="long-text" text={outcome.note} />
+      <Text class="long-text" text={outcome.note} />
       {outcome.input !== null && (
         <>
           <h3>Input as changed</h3>

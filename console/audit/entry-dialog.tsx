@@ -6,7 +6,7 @@ import { closeShown, InfoDialog } from '../components/dialog.tsx'
 import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import {
   ACTOR_LABELS,
   auditHref,
@@ -53,9 +53,7 @@ function Details({ entry }: { entry: Entry }) {
   const { id, at, actor, source, action, target } = entry
   return (
     <>
-      <h3>
-        <VisibleText text={labelOf(action)} />
-      </h3>
+      <Text as="h3" text={labelOf(action)} />
       <div class="toolbar">
         <ResultBadge entry={entry} />
         <OutcomeNote entry={entry} />

@@ -1,7 +1,7 @@
 import { isUuid } from '../../lib/core/ids.ts'
 import { LONGEST_CHANGE_MS } from '../../lib/core/limits.ts'
 import { AgentLink, Badge, RunLink, useNow } from '../components/values.tsx'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { say, toVisible, VisibleText } from '../components/visible-text.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type Entry, KIND_LABELS, nameOf, shorten, targetHref } from './audit.ts'
 
@@ -10,18 +10,8 @@ export function Target({ entry }: { entry: Entry }) {
   return (
     <>
       <span class="muted">{KIND_LABELS[kind] ?? kind}</span> <TargetName entry={entry} />
-      {agentId !== undefined && (
-        <>
-          {' of '}
-          <AgentName agentId={agentId} />
-        </>
-      )}
-      {executionId !== undefined && id !== null && (
-        <>
-          {' of run '}
-          <RunLink executionId={executionId} />
-        </>
-      )}
+      {agentId !== undefined && say` of ${<AgentName agentId={agentId} />}`}
+      {executionId !== undefined && id !== null && say` of run ${<RunLink executionId={executionId} />}`}
     </>
   )
 }

@@ -23,7 +23,7 @@ import {
   Time,
   VersionLink,
 } from '../components/values.tsx'
-import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
 import { BatchActions } from './batch-actions.tsx'
 import {
@@ -128,7 +128,7 @@ function Progress({ batch }: { batch: BatchRecord }) {
           Cost: formatBatchCost(batch),
         }}
       />
-      {error && <Paragraph class="warning-note" text={error.message} />}
+      {error && <Text class="warning-note" text={error.message} />}
     </Card>
   )
 }

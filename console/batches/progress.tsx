@@ -2,7 +2,7 @@ import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { formatCount, formatPercent } from '../components/format.ts'
 import { PartsBar } from '../components/small-charts.tsx'
 import { Badge } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say } from '../components/visible-text.tsx'
 import { BATCH_STATUSES, progressOf } from './batches.ts'
 
 export function ProgressBar({ batch }: { batch: BatchRecord }) {
@@ -35,11 +35,7 @@ export function BatchStatus({ batch: { status, error, counts } }: { batch: Batch
       <span class="badge-code">
         {BATCH_STATUSES[status]}
         {status === 'ENDED' && !error && counts.ERROR > 0 && ' with failures'}
-        {error && (
-          <>
-            : <VisibleText text={error.code} />
-          </>
-        )}
+        {error && say`: ${error.code}`}
       </span>
     </Badge>
   )

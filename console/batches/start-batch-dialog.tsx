@@ -14,7 +14,7 @@ import { FormDialog } from '../components/form-dialog.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { mediaTypeOf, NO_BATCH_OPTIONS, toBatchQuery } from './batches.ts'
@@ -133,14 +133,10 @@ function LineErrors({ error }: { error: ApiError }) {
   return (
     <section class="error-box" role="alert">
       <h2>Some lines are wrong</h2>
-      <p>
-        <VisibleText text={error.message} />
-      </p>
+      <Text text={error.message} />
       <ul class="plain-list box">
         {errors.map(({ path, message }, index) => (
-          <li key={`${index} ${path}`}>
-            <VisibleText text={message} />
-          </li>
+          <Text as="li" key={`${index} ${path}`} text={message} />
         ))}
       </ul>
     </section>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { createStore, useStore } from '../state/store.ts'
-import { VisibleText } from './visible-text.tsx'
+import { Text, VisibleText } from './visible-text.tsx'
 
 const message = createStore('')
 
@@ -12,11 +12,7 @@ export function announce(text: string): void {
 }
 
 export function Announcer() {
-  return (
-    <div class="visually-hidden" role="status">
-      <VisibleText text={useStore(message)} />
-    </div>
-  )
+  return <Text as="div" class="visually-hidden" role="status" text={useStore(message)} />
 }
 
 type Props = {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { Button } from './button.tsx'
-import { VisibleText } from './visible-text.tsx'
+import { Text, VisibleText } from './visible-text.tsx'
 
 type CardProps = {
   title: string
@@ -12,11 +12,7 @@ type CardProps = {
 
 export function Card({ title, actions, class: className = '', children }: CardProps) {
   const id = useId()
-  const heading = (
-    <h2 id={id}>
-      <VisibleText text={title} />
-    </h2>
-  )
+  const heading = <Text as="h2" id={id} text={title} />
   return (
     <section class={`card ${className}`} aria-labelledby={id}>
       {actions ? (

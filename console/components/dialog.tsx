@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, asApiError } from '../api/api-error.ts'
 import { currentLocation, hrefHere, navigate } from '../state/location.ts'
 import { Button } from './button.tsx'
-import { VisibleText } from './visible-text.tsx'
+import { Text } from './visible-text.tsx'
 
 type DialogProps = {
   title: string
@@ -46,9 +46,7 @@ export function Dialog({ title, onClose, isKept = false, children }: DialogProps
       onClose={finish}
       onCancel={isKept ? (event) => event.preventDefault() : undefined}
     >
-      <h2 id={titleId}>
-        <VisibleText text={title} />
-      </h2>
+      <Text as="h2" id={titleId} text={title} />
       {children}
     </dialog>
   )

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { Paragraph, toVisible } from './visible-text.tsx'
+import { Text, toVisible } from './visible-text.tsx'
 
 /** What ties a control to its label, its help and its errors. */
 type Attributes = { id: string; 'aria-describedby': string; 'aria-invalid': boolean }
@@ -24,7 +24,7 @@ export function Field({ label, help, problems = [], children }: FieldProps) {
       </p>
       <div id={`${id}-error`} aria-live="polite">
         {problems.map((problem) => (
-          <Paragraph key={problem} class="field-error" text={problem} />
+          <Text key={problem} class="field-error" text={problem} />
         ))}
       </div>
     </div>

@@ -4,7 +4,7 @@ import { type ApiError, adviceFor } from '../api/api-error.ts'
 import { type Scope, signOut, useMe, useScope } from '../state/session.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
-import { toVisible, VisibleText } from './visible-text.tsx'
+import { Text, toVisible, VisibleText } from './visible-text.tsx'
 
 /** False until the first page has appeared: then the browser announces the document itself. */
 let hasShownPage = false
@@ -60,18 +60,12 @@ export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => 
   const { problem, status } = error
   return (
     <section class="error-box" role="alert">
-      <h2>
-        <VisibleText text={problem?.title ?? (status === 0 ? 'No connection' : 'Something went wrong')} />
-      </h2>
-      <p>
-        <VisibleText text={error.message} />
-      </p>
+      <Text as="h2" text={problem?.title ?? (status === 0 ? 'No connection' : 'Something went wrong')} />
+      <Text text={error.message} />
       {(problem?.errors?.length ?? 0) > 1 && (
         <ul>
           {problem?.errors?.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>
-              <VisibleText text={message} />
-            </li>
+            <Text as="li" key={`${path} ${message}`} text={message} />
           ))}
         </ul>
       )}

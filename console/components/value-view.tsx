@@ -10,7 +10,7 @@ import { entriesOf, printJson } from './json-tree.ts'
 import { JsonView, TextPortions } from './json-view.tsx'
 import { Markdown } from './markdown.tsx'
 import { ErrorBox } from './page.tsx'
-import { VisibleText } from './visible-text.tsx'
+import { Text } from './visible-text.tsx'
 
 const VIEWS = { text: 'Text', markdown: 'Markdown', json: 'JSON' }
 
@@ -86,9 +86,7 @@ function Texts({ value, isMarkdown }: { value: unknown; isMarkdown: boolean }) {
     <dl class="value-texts">
       {entriesOf(value, MAX_FIELDS).map(([name, each]) => (
         <div key={name}>
-          <dt>
-            <VisibleText text={name} />
-          </dt>
+          <Text as="dt" text={name} />
           <dd>
             {typeof each === 'string' ? (
               <OneText text={each} isMarkdown={isMarkdown} />

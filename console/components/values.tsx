@@ -16,7 +16,7 @@ import {
   isCancelled,
   shortId,
 } from './format.ts'
-import { toVisible, VisibleText } from './visible-text.tsx'
+import { Text, toVisible, VisibleText } from './visible-text.tsx'
 
 /** A time in the zone of the browser; the exact one on hover, also in UTC. @param value ISO 8601 */
 export function Time({ value }: { value: string | null }) {
@@ -140,9 +140,7 @@ function marksOf(run: Marked): string[] {
 export const RunMarks = ({ run }: { run: Marked }) => (
   <>
     {marksOf(run).map((mark) => (
-      <span key={mark} class="badge run-mark">
-        <VisibleText text={mark} />
-      </span>
+      <Text as="span" key={mark} class="badge run-mark" text={mark} />
     ))}
   </>
 )

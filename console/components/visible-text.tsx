@@ -1,4 +1,12 @@
-import type { AnchorHTMLAttributes } from 'preact'
+import {
+  type AnchorHTMLAttributes,
+  type ComponentChildren,
+  Fragment,
+  type HTMLAttributes,
+  h,
+  type JSX,
+  type VNode,
+} from 'preact'
 import { mayHide, splitHidden } from './hidden-characters.ts'
 
 export { toVisible } from './hidden-characters.ts'
@@ -22,24 +30,24 @@ export const TextLink = ({ text, ...link }: AnchorHTMLAttributes<HTMLAnchorEleme
   </a>
 )
 
-/** A paragraph of it; nothing if there is none. */
-export const Paragraph = ({ text, class: className }: { text: string | null | undefined; class: string }) =>
-  text ? (
-    <p class={className}>
-      <VisibleText text={text} />
-    </p>
-  ) : null
+type TextProps = HTMLAttributes<HTMLElement> & {
+  /** By default, a paragraph. */
+  as?: keyof JSX.IntrinsicElements
+  text: string | null | undefined
+}
 
-type AfterProps = { before?: string; text: string | null | undefined }
+/** An element with such a text, and nothing else; nothing without one. */
+export const Text = ({ as: Tag = 'p', text, ...attributes }: TextProps) =>
+  text ? h(Tag, attributes, <VisibleText text={text} />) : null
 
-/** A text that follows another one; nothing if there is none. */
-export const TextAfter = ({ before = ': ', text }: AfterProps) =>
-  text ? (
-    <>
-      {before}
-      <VisibleText text={text} />
-    </>
-  ) : null
+/**
+ * A sentence with names, values and elements in it: say`Webhook ${url} fails since ${<Time value={since} />}`. Each text
+ * among them has a direction of its own.
+ */
+export const say = (texts: TemplateStringsArray, ...parts: ComponentChildren[]): VNode =>
+  h(Fragment, null, ...texts.flatMap((text, at) => [text, toPart(parts[at])]))
+
+const toPart = (part: ComponentChildren) => (typeof part === 'string' ? <VisibleText text={part} /> : part)
 
 /** A text of somebody else, within an element that isolates its direction. */
 export const VisibleParts = ({ text }: { text: string }) => (

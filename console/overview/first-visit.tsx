@@ -10,7 +10,7 @@ import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { useAction } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { Text, toVisible } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { TOKEN_VARIABLE, toCurl } from '../try/samples.ts'
@@ -160,9 +160,7 @@ function CreateCard() {
 
 const Command = ({ text }: { text: string }) => (
   <div class="stack">
-    <pre class="box">
-      <VisibleText text={text} />
-    </pre>
+    <Text as="pre" class="box" text={text} />
     <div>
       <CopyButton text={text} subject="the command" />
     </div>

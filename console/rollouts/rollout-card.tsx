@@ -7,6 +7,7 @@ import { Card, Facts } from '../components/data.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { ItemTable } from '../components/item-table.tsx'
 import { Elapsed, Time, VersionLink, VersionName } from '../components/values.tsx'
+import { say } from '../components/visible-text.tsx'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from '../versions/promote-dialog.tsx'
 import { RolloutDialog, rolloutForm } from './rollout-dialog.tsx'
@@ -146,22 +147,13 @@ export function EndButton({ agent, isOffered, onChange }: EndProps) {
     >
       <p>
         Within a second, all new runs that name no version get the current one
-        {current !== null && (
-          <>
-            , <VersionName agent={agent.slug} versionId={current} />
-          </>
-        )}
-        . Runs in progress finish on the version that they began with.
+        {current !== null && say`, ${<VersionName agent={agent.slug} versionId={current} />}`}. Runs in
+        progress finish on the version that they began with.
       </p>
       <p>
         To undo it, start a rollout
-        {rollout && (
-          <>
-            {' '}
-            of <VersionName agent={agent.slug} versionId={rollout.versionId} />
-          </>
-        )}{' '}
-        again: its version stays published.
+        {rollout && say` of ${<VersionName agent={agent.slug} versionId={rollout.versionId} />}`} again: its
+        version stays published.
       </p>
     </ConfirmButton>
   )

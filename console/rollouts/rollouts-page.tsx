@@ -7,6 +7,7 @@ import { ItemTable } from '../components/item-table.tsx'
 import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { Spark } from '../components/small-charts.tsx'
 import { AgentLink, Elapsed, Time, VersionLink } from '../components/values.tsx'
+import { say } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { mayAudit, useMayManage, useMe } from '../state/session.ts'
 import { addUp } from '../usage/totals.ts'
@@ -93,12 +94,7 @@ function Rollouts() {
               Version: ({ slug, versionId, currentVersionId }) => (
                 <>
                   <VersionLink agent={slug} versionId={versionId} />
-                  {currentVersionId && (
-                    <>
-                      {' for '}
-                      <VersionLink agent={slug} versionId={currentVersionId} />
-                    </>
-                  )}
+                  {currentVersionId && say` for ${<VersionLink agent={slug} versionId={currentVersionId} />}`}
                 </>
               ),
               Share: ({ percent, key }) => (

@@ -18,7 +18,7 @@ import {
   Time,
   VersionLink,
 } from '../components/values.tsx'
-import { TextAfter, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { RunScores } from '../scores/run-scores.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { withProgress } from '../trace/trace.ts'
@@ -44,12 +44,7 @@ export function RunPage({ executionId, query }: Props) {
       parent={
         <>
           <a href="#/runs">Runs</a>
-          {data && (
-            <>
-              {' '}
-              of <AgentLink agentId={data.documentId} />
-            </>
-          )}
+          {data && say` of ${<AgentLink agentId={data.documentId} />}`}
         </>
       }
       detail={(run) => (
@@ -103,16 +98,9 @@ const RunWaits = ({ run: { id, waitingFor } }: { run: ExecutionRecord }) => (
               />
             </>
           ) : (
-            <>
-              The run waits for <RunLink executionId={wait.id ?? ''} />, which it has called.
-            </>
+            say`The run waits for ${<RunLink executionId={wait.id ?? ''} />}, which it has called.`
           )}
-          {wait.until !== null && (
-            <>
-              {' '}
-              until <Time value={wait.until} />
-            </>
-          )}
+          {wait.until !== null && say` until ${<Time value={wait.until} />}`}
         </p>
       ))}
   </>
@@ -130,9 +118,7 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
         Created: <Time value={run.createdAt} />,
         Duration:
           run.status === 'IN_PROGRESS' ? (
-            <>
-              <Elapsed since={run.createdAt} /> so far
-            </>
+            say`${<Elapsed since={run.createdAt} />} so far`
           ) : (
             <Duration ms={runTimeOf(run)} />
           ),
@@ -155,19 +141,14 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
         Batch: batchId !== undefined && (
           <>
             <IdLink section="batches" id={batchId} />
-            <TextAfter before=", line " text={run.customId} />
+            {run.customId && say`, line ${run.customId}`}
           </>
         ),
         Trial: trialId !== undefined && <IdLink section="trials" id={trialId} />,
         Schedule: scheduleName !== undefined && (
           <>
             <TextLink href={toHref('/schedules', { agent: slug })} text={scheduleName} />
-            {run.scheduledFor !== undefined && (
-              <>
-                {', due '}
-                <Time value={run.scheduledFor} />
-              </>
-            )}
+            {run.scheduledFor !== undefined && say`, due ${<Time value={run.scheduledFor} />}`}
           </>
         ),
         'Repeats the run': run.originalExecutionId && <RunLink executionId={run.originalExecutionId} />,

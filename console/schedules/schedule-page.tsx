@@ -12,7 +12,7 @@ import { formatInZone } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { JsonView } from '../components/json-view.tsx'
 import { AgentLink, RunLink, Time, VersionLink } from '../components/values.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { schedulePath } from './list-schedules.ts'
@@ -120,7 +120,7 @@ const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
             text: ({ status, code }) => (
               <span class={status === 'FAILED' ? 'field-error' : undefined}>
                 {FIRING_TEXTS[status]}
-                <TextAfter text={code} />
+                {code && say`: ${code}`}
               </span>
             ),
           },

@@ -8,7 +8,7 @@ import { DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { Outcomes } from '../components/small-charts.tsx'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import type { Run } from '../runs/use-runs.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -39,12 +39,8 @@ export const SchedulesPage = listPage({
   noun: 'schedule',
   caption: 'Schedules, the next to fire first',
   columns: {
-    Schedule: (schedule) => (
-      <>
-        <TextLink href={toHref(pathOf(schedule))} text={schedule.name} />{' '}
-        {!schedule.enabled && <span class="badge badge-warning">Paused</span>}
-      </>
-    ),
+    Schedule: (schedule) =>
+      say`${<TextLink href={toHref(pathOf(schedule))} text={schedule.name} />} ${!schedule.enabled && <span class="badge badge-warning">Paused</span>}`,
     Agent: ({ documentId }) => <AgentLink agentId={documentId} />,
     Times: {
       text: ({ cron, timezone }) => (
@@ -98,11 +94,7 @@ function LastFiring({ firing }: { firing: Firing }) {
   return (
     <span class={status === 'FAILED' ? 'field-error' : 'muted'}>
       {FIRING_TEXTS[status]}
-      {code !== null && (
-        <>
-          : <VisibleText text={code} />
-        </>
-      )}
+      {code !== null && say`: ${code}`}
     </span>
   )
 }

@@ -1,7 +1,7 @@
 import { useId, useMemo, useState } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { formatCount } from '../components/format.ts'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { Text, toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { LineIndex } from './json-node.ts'
 import { isEditable, useLargeInput } from './use-large-input.ts'
@@ -147,9 +147,7 @@ function LargeText({ text, label, issues, onClear }: LargeTextProps) {
       {issues.slice(0, 1).map(({ offset }) => (
         <pre key={offset} class="mono">
           <VisibleText text={text.slice(Math.max(offset - AROUND, 0), offset)} />
-          <mark>
-            <VisibleText text={text.slice(offset, offset + AROUND)} />
-          </mark>
+          <Text as="mark" text={text.slice(offset, offset + AROUND)} />
         </pre>
       ))}
     </section>

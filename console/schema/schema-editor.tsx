@@ -5,7 +5,7 @@ import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
 import { Button } from '../components/button.tsx'
 import { Segments } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { controlId } from './form/field-frame.tsx'
 import { withoutFiles } from './form/file-field.tsx'
@@ -86,7 +86,7 @@ export function SchemaEditor(props: SchemaEditorProps) {
           </div>
         )}
       </div>
-      {obstacle !== null && wanted === 'form' && <Paragraph class="muted" text={obstacle} />}
+      {obstacle !== null && wanted === 'form' && <Text class="muted" text={obstacle} />}
       {isSummarized && shown === 'form' && (
         <IssueSummary
           items={[

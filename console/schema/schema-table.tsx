@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/js
 import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { ItemTable } from '../components/item-table.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
 
@@ -57,9 +57,7 @@ const Description = ({ row: { description, rules } }: { row: SchemaRow }) => (
     {rules.length > 0 && (
       <ul class="plain-list field-mark">
         {rules.map((rule) => (
-          <li key={rule}>
-            <VisibleText text={rule} />
-          </li>
+          <Text as="li" key={rule} text={rule} />
         ))}
       </ul>
     )}

@@ -6,7 +6,7 @@ import { BarChart } from '../components/bar-chart.tsx'
 import { Card } from '../components/data.tsx'
 import { formatCountOf, formatScore } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text } from '../components/visible-text.tsx'
 
 const DAYS = 30
 
@@ -21,9 +21,7 @@ export function VersionScores({ agentId, versionId }: { agentId: string; version
     <Card title={`Scores of ${DAYS} days`} class="stack">
       {[...Map.groupBy(data, ({ scorer }) => scorer)].map(([scorer, rows]) => (
         <div key={scorer}>
-          <h3>
-            <VisibleText text={scorer} />
-          </h3>
+          <Text as="h3" text={scorer} />
           <BarChart
             label={`Mean score of ${scorer} by day`}
             axis="Day"

@@ -7,7 +7,7 @@ import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
 import { formatCountOf } from '../components/format.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { readsAllTenants, useMe } from '../state/session.ts'
 import { listLimits } from '../tenants/limits.ts'
@@ -100,9 +100,7 @@ export function SearchPalette({ pages, onChoose }: Props) {
         ))}
       </div>
       <div class="toolbar">
-        <p id={`${id}-note`} class="muted" role="status">
-          <VisibleText text={note} />
-        </p>
+        <Text id={`${id}-note`} class="muted" role="status" text={note} />
         {retry && <Button label="Retry" class="small" onClick={retry} />}
       </div>
     </div>

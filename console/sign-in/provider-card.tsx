@@ -4,7 +4,7 @@ import { ApiError } from '../api/api-error.ts'
 import { requestJson } from '../api/request.ts'
 import { Button } from '../components/button.tsx'
 import { Spinner } from '../components/page.tsx'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import {
   arrivingSignIn,
   keepSignedOut,
@@ -97,7 +97,7 @@ export function ProviderCard({ settings, rejection }: Props) {
       <div role="alert">
         {error ? (
           <>
-            <Paragraph class="field-error" text={error.message} />
+            <Text class="field-error" text={error.message} />
             {error.quote !== null && (
               <p class="muted">
                 Details: <VisibleText text={error.quote} />

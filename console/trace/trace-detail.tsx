@@ -5,7 +5,7 @@ import { formatCost, formatCount, formatDuration, formatTokens } from '../compon
 import { JsonView, TextPortions } from '../components/json-view.tsx'
 import { ValueView } from '../components/value-view.tsx'
 import { Duration, Elapsed, RunLink, Time } from '../components/values.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { say, Text, VisibleText } from '../components/visible-text.tsx'
 import type { ToolCall, TracedRun, TraceItem } from './trace.ts'
 
 /** The tool through which a model returns the output (`lib/core/model.ts`). */
@@ -88,9 +88,7 @@ function ItemFacts({ item, more = {} }: { item: TraceItem; more?: Record<string,
         Began: <Time value={new Date(item.start).toISOString()} />,
         Duration:
           item.end === null ? (
-            <>
-              <Elapsed since={new Date(item.start).toISOString()} /> so far
-            </>
+            say`${<Elapsed since={new Date(item.start).toISOString()} />} so far`
           ) : (
             <Duration ms={item.end - item.start} />
           ),
@@ -271,14 +269,9 @@ function Approval({ approval, isOpen }: { approval: NonNullable<ToolCall['approv
     <>
       <p>
         {verb}
-        <TextAfter before=" by " text={by} />
-        {decidedAt && (
-          <>
-            {' '}
-            at <Time value={decidedAt} />
-          </>
-        )}
-        <TextAfter text={note} />
+        {by && say` by ${by}`}
+        {decidedAt && say` at ${<Time value={decidedAt} />}`}
+        {note && say`: ${note}`}
       </p>
       {input && <ValueView title="Input as approved" value={input} label="the input as approved" />}
     </>
@@ -320,11 +313,7 @@ function WaitDetail({ item, onLoadStep }: Props) {
           Signals: Array.isArray(signals) && signals.join(', '),
         }}
       />
-      {typeof others.title === 'string' && (
-        <p>
-          <VisibleText text={others.title} />
-        </p>
-      )}
+      {typeof others.title === 'string' && <Text text={others.title} />}
       {others.data !== undefined && others.data !== null && (
         <ValueView title="Data" value={others.data} label="the data of the wait" />
       )}
@@ -352,15 +341,7 @@ export function RunError({ error, level = 2 }: { error: NonNullable<TracedRun['e
   const isCancel = code === 'Cancelled'
   return (
     <section class={isCancel ? 'card' : 'error-box'} aria-label="Error">
-      <Heading>
-        {isCancel ? (
-          'Cancelled'
-        ) : (
-          <>
-            Error <VisibleText text={code} class="mono" />
-          </>
-        )}
-      </Heading>
+      <Heading>{isCancel ? 'Cancelled' : say`Error ${<VisibleText text={code} class="mono" />}`}</Heading>
       <pre class="long-text">
         <TextPortions text={message} />
       </pre>

@@ -5,7 +5,7 @@ import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { formatCount, shorten } from '../components/format.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import { searchTrace } from './search.ts'
 import { hasWaits, rowsOf, type View, WHOLE_RUN } from './timeline.ts'
 import { firstFailure, RUN_ID, type TracedRun, type TraceItem, toTrace, visibleItems } from './trace.ts'
@@ -181,9 +181,7 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
       >
         {live !== '' && (
           <section aria-label="What the model is writing">
-            <pre>
-              <VisibleText text={live.slice(-MAX_LIVE)} />
-            </pre>
+            <Text as="pre" text={live.slice(-MAX_LIVE)} />
           </section>
         )}
         {selectedId === RUN_ID ? (

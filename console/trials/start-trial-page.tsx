@@ -17,7 +17,7 @@ import { Fields, labelsOf } from '../components/fields.tsx'
 import { formatTime, shortId } from '../components/format.ts'
 import { ErrorBox, NeedsScope, Page } from '../components/page.tsx'
 import { type Form as FormOf, toForm } from '../components/typed-form.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import {
   FIELDS,
@@ -210,7 +210,7 @@ function Sources({ version, of }: FormProps & { version: VersionDetails }) {
           : tools.length === 0
             ? 'All tools give what they gave to the original: only tools that the document marks as read-only can be called.'
             : 'All others give what they gave to the original'}
-        {tools.length > 0 && <TextAfter text={others.join(', ')} />}
+        {tools.length > 0 && say`: ${others.join(', ')}`}
         {tools.length > 0 && '. Only tools that the document marks as read-only can be called.'}
       </p>
       <Fields

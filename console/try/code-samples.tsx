@@ -4,7 +4,7 @@ import { Button } from '../components/button.tsx'
 import { CopyButton, saveFile } from '../components/copy-button.tsx'
 import { Card, Segments } from '../components/data.tsx'
 import { TextBox } from '../components/json-view.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import type { Parameters } from './run-options.ts'
 import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE, toCurl, toPython, toTypeScript } from './samples.ts'
 
@@ -36,18 +36,8 @@ export function CodeSamples({ agent, parameters, text }: Props) {
         <>
           <p class="muted">
             Set <code>{TOKEN_VARIABLE}</code> to an API token.
-            {language === 'typescript' && (
-              <>
-                {' '}
-                The client is in <code>clients/typescript</code>.
-              </>
-            )}
-            {isLong && (
-              <>
-                {' '}
-                The input is long: <DownloadButton text={text} />
-              </>
-            )}
+            {language === 'typescript' && say` The client is in ${<code>clients/typescript</code>}.`}
+            {isLong && say` The input is long: ${<DownloadButton text={text} />}`}
           </p>
           <TextBox label={`Request in ${LANGUAGES[language]}`}>
             <VisibleText text={sample} />

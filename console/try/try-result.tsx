@@ -8,7 +8,7 @@ import { formatCost, formatCount, formatDuration } from '../components/format.ts
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { Duration, Elapsed, RunLink, StatusBadge } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say, Text, VisibleText } from '../components/visible-text.tsx'
 import { labelOf, predicateOf } from '../schema/issue-text.ts'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaTable } from '../schema/schema-table.tsx'
@@ -118,11 +118,8 @@ function describeCache(status: string): string | null {
 
 function factsOf(run: ExecutionRecord, cacheStatus: string | null) {
   return {
-    Cached: run.cachedDocumentExecutionId && (
-      <>
-        reuses <RunLink executionId={run.cachedDocumentExecutionId} />
-      </>
-    ),
+    Cached:
+      run.cachedDocumentExecutionId && say`reuses ${<RunLink executionId={run.cachedDocumentExecutionId} />}`,
     Cache: cacheStatus && describeCache(cacheStatus),
     Model: run.model && <VisibleText text={run.model} class="mono" />,
     Tokens:
@@ -152,9 +149,11 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
         {issues.length > 0 && (
           <ul>
             {issues.map((issue) => (
-              <li key={`${issue.path} ${issue.message}`}>
-                <VisibleText text={`${labelOf(issue.path, view) || 'The output'} ${predicateOf(issue)}`} />
-              </li>
+              <Text
+                as="li"
+                key={`${issue.path} ${issue.message}`}
+                text={`${labelOf(issue.path, view) || 'The output'} ${predicateOf(issue)}`}
+              />
             ))}
           </ul>
         )}
@@ -173,9 +172,7 @@ const Adaptations = ({ adaptations }: { adaptations: ExecutionRecord['inputAdapt
     <h3 id="adaptations-title">The input was adapted to the schema</h3>
     <ul>
       {adaptations.slice(0, 50).map(({ path, kind, message }) => (
-        <li key={`${path} ${kind}`}>
-          <VisibleText text={message} />
-        </li>
+        <Text as="li" key={`${path} ${kind}`} text={message} />
       ))}
       {adaptations.length > 50 && <li class="muted">and {formatCount(adaptations.length - 50)} more</li>}
     </ul>

@@ -7,6 +7,7 @@ import { announce } from '../components/copy-button.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { VersionName } from '../components/values.tsx'
+import { say } from '../components/visible-text.tsx'
 import { ReleaseError } from './gate.tsx'
 import { newestEnded, TrialChoice, useRelease } from './release.tsx'
 import { isOlder } from './version-state.tsx'
@@ -69,24 +70,14 @@ function Consequences({ agent, version }: Pick<Props, 'agent' | 'version'>) {
     <>
       <p>
         Within a second, new runs that name no version get <strong>{nameOfVersion(version)}</strong>
-        {current !== null && (
-          <>
-            {' '}
-            instead of <VersionName agent={agent.slug} versionId={current} />
-          </>
-        )}
-        . Runs in progress finish on the version that they began with. Schedules of the document follow.
+        {current !== null && say` instead of ${<VersionName agent={agent.slug} versionId={current} />}`}. Runs
+        in progress finish on the version that they began with. Schedules of the document follow.
         {rollout !== null && ' The rollout in progress ends.'}
       </p>
       <p>
-        {current !== null ? (
-          <>
-            To undo it, promote <VersionName agent={agent.slug} versionId={current} /> again: it stays
-            published.
-          </>
-        ) : (
-          'There is no other version to return to. To stop the runs, archive the agent.'
-        )}
+        {current !== null
+          ? say`To undo it, promote ${<VersionName agent={agent.slug} versionId={current} />} again: it stays published.`
+          : 'There is no other version to return to. To stop the runs, archive the agent.'}
       </p>
     </>
   )

@@ -16,7 +16,7 @@ import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Page } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values.tsx'
-import { Paragraph } from '../components/visible-text.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { initialText } from '../schema/form/field.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { InputForm } from '../try/input-form.tsx'
@@ -166,7 +166,7 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
         </div>
       )}
       {last?.error && <ErrorBox error={last.error} />}
-      {run?.error && <Paragraph class="field-error" text={run.error.message} />}
+      {run?.error && <Text class="field-error" text={run.error.message} />}
       {run?.output && <JsonView value={run.output} label={`the output of ${title.toLowerCase()}`} />}
       {!last && <p class="empty">Its output appears here.</p>}
     </Card>

@@ -12,7 +12,7 @@ import { formatBytes, formatCountOf } from '../components/format.ts'
 import { JsonView, TextBox, TextPortions } from '../components/json-view.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { CopiedId, Person, Time } from '../components/values.tsx'
-import { Paragraph, TextAfter } from '../components/visible-text.tsx'
+import { say, Text } from '../components/visible-text.tsx'
 import { restOf } from '../rollouts/rollout-form.ts'
 import { SchemaCard } from '../schema/schema-table.tsx'
 import { VersionScores } from '../scores/version-scores.tsx'
@@ -65,24 +65,17 @@ const Version = ({ agent, version }: Loaded) => (
       facts={{
         ID: <CopiedId id={version.id} />,
         Created: <Time value={version.createdAt} />,
-        'Created by': (
-          <>
-            <Person id={version.createdBy} name={version.createdByName} />{' '}
-            <CopyButton text={version.createdBy} subject="who created it" />
-          </>
-        ),
-        Promoted: version.promotedAt !== null && version.promotedBy !== null && (
-          <>
-            <Time value={version.promotedAt} /> by{' '}
-            <Person id={version.promotedBy} name={version.promotedByName} />
-          </>
-        ),
+        'Created by': say`${<Person id={version.createdBy} name={version.createdByName} />} ${<CopyButton text={version.createdBy} subject="who created it" />}`,
+        Promoted:
+          version.promotedAt !== null &&
+          version.promotedBy !== null &&
+          say`${<Time value={version.promotedAt} />} by ${<Person id={version.promotedBy} name={version.promotedByName} />}`,
         Retired: version.retiredAt && <Time value={version.retiredAt} />,
         Content: <code title={version.contentHash}>{version.contentHash.slice(0, 12)}</code>,
       }}
     >
       <Meaning agent={agent} version={version} />
-      <Paragraph class="long-text" text={version.message} />
+      <Text class="long-text" text={version.message} />
     </FactsCard>
     {version.editedFrom && <RepositoryCard agent={agent} version={version} from={version.editedFrom} />}
     <div class="grid">
@@ -203,17 +196,13 @@ function Meaning({ agent, version }: Loaded) {
             Compare with the current version
           </a>
         )}
-        {state === 'current' && (
-          <>
-            To roll back, open the version that worked in the{' '}
-            <a href={toHref(toPath('agents', agent.slug))}>list of versions</a>.
-          </>
-        )}
+        {state === 'current' &&
+          say`To roll back, open the version that worked in the ${<a href={toHref(toPath('agents', agent.slug))}>list of versions</a>}.`}
       </p>
       {aborted && (
         <p class="field-error">
           The service ended its rollout on <Time value={aborted.at} />
-          <TextAfter text={aborted.reason} />
+          {aborted.reason && say`: ${aborted.reason}`}
         </p>
       )}
     </>

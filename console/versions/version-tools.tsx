@@ -2,7 +2,7 @@ import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { Card } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 
 type Tool = VersionDetails['tools'][number]
 
@@ -25,7 +25,7 @@ export function VersionTools({ tools }: { tools: Tool[] }) {
               )}{' '}
               {tool.readOnly === true && <span class="badge">Read only</span>}
             </p>
-            {typeof tool.description === 'string' && <Paragraph class="long-text" text={tool.description} />}
+            {typeof tool.description === 'string' && <Text class="long-text" text={tool.description} />}
             <details>
               <summary>
                 Declaration

@@ -8,7 +8,7 @@ import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { Time } from '../components/values.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink } from '../components/visible-text.tsx'
 import { hrefHere, toPath } from '../state/location.ts'
 import { DeliveryBadge, DeliveryDialog, SubjectLink } from './delivery-dialog.tsx'
 import { labelOfEvent, webhookPath } from './events.ts'
@@ -70,12 +70,8 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
           Status: ({ status }) => <DeliveryBadge status={status} />,
           Attempts: { numeric: ({ attempts }) => formatCount(attempts) },
           Answer: {
-            text: ({ responseStatus, error }) => (
-              <>
-                {responseStatus !== null && <code>{responseStatus}</code>}{' '}
-                {error !== null && <VisibleText text={error} />}
-              </>
-            ),
+            text: ({ responseStatus, error }) =>
+              say`${responseStatus !== null && <code>{responseStatus}</code>} ${error}`,
           },
           'Last attempt': ({ attemptedAt }) => <Time value={attemptedAt} />,
           'Next attempt': ({ nextAttemptAt }) => <Time value={nextAttemptAt} />,

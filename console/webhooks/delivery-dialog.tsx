@@ -6,7 +6,7 @@ import { closeShown, InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { Badge, RunLink, Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { labelOfEvent, webhookPath } from './events.ts'
@@ -141,12 +141,7 @@ export function DeliveryBadge({ status }: { status: DeliveryRecord['status'] }) 
 }
 
 export function SubjectLink({ delivery: { executionId, batchId } }: { delivery: DeliveryRecord }) {
-  if (executionId !== null)
-    return (
-      <>
-        Run <RunLink executionId={executionId} />
-      </>
-    )
+  if (executionId !== null) return say`Run ${<RunLink executionId={executionId} />}`
   if (batchId === null) return <span class="muted">–</span>
   return <a href={toHref(toPath('batches', batchId))}>Batch</a>
 }

@@ -8,7 +8,7 @@ import { Loaded } from '../components/detail-page.tsx'
 import { InfoDialog } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
-import { Paragraph } from '../components/visible-text.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { webhookPath } from './events.ts'
 
 type Props = {
@@ -102,7 +102,7 @@ function Progress({ progress: { done, accepted, gone, lastError }, total, isOver
         {formatCount(done)} of {formatCount(total)} sent: {formatCount(accepted)} accepted,{' '}
         {formatCount(failed)} not{gone > 0 && `, ${formatCount(gone)} deleted meanwhile`}.{isOver && ' Done.'}
       </p>
-      <Paragraph class="field-error" text={lastError} />
+      <Text class="field-error" text={lastError} />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { announce } from '../components/copy-button.tsx'
 import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import { navigate } from '../state/location.ts'
 import { DEFAULT_WEBHOOK, webhookPath } from './events.ts'
 import { shownSecret } from './secret-dialog.tsx'
@@ -148,10 +148,6 @@ const TestResult = ({ result: { delivered, responseStatus, error } }: { result: 
           ? 'The receiver did not answer.'
           : `The receiver answered ${responseStatus}, which does not accept it.`}
     </p>
-    {error !== null && (
-      <p>
-        <VisibleText text={error} />
-      </p>
-    )}
+    {error !== null && <Text text={error} />}
   </>
 )

@@ -3,7 +3,7 @@ import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { toJsonPointer } from '../../../lib/schema/message-text.ts'
 import { Button } from '../../components/button.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
+import { Text, VisibleText } from '../../components/visible-text.tsx'
 import type { Issue } from '../check-text.ts'
 import { explainMessage } from '../issue-text.ts'
 import type { JsonPath } from '../json-edit.ts'
@@ -145,9 +145,7 @@ function Errors({ issues, field, id }: { issues: Issue[]; field: Field; id: stri
   return (
     <div id={id} class="field-errors" aria-live="polite">
       {[...texts].map((text) => (
-        <p key={text} class="field-error">
-          <VisibleText text={text} />
-        </p>
+        <Text key={text} class="field-error" text={text} />
       ))}
     </div>
   )

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { findMediaType, type Media } from '../../../lib/core/media.ts'
 import type { FileLimits } from '../../../lib/schema/files/file-schema.ts'
 import { describeFile } from '../../components/json-tree.ts'
-import { Paragraph, VisibleText } from '../../components/visible-text.tsx'
+import { Text, VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import {
@@ -54,7 +54,7 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
           if (chosen) choose(chosen).catch((error: Error) => setProblem(error.message))
         }}
       />
-      <Paragraph class="field-error" text={problem} />
+      <Text class="field-error" text={problem} />
     </FieldFrame>
   )
 }

@@ -2,7 +2,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { formatCount, shorten } from '../../components/format.ts'
-import { Paragraph, toVisible } from '../../components/visible-text.tsx'
+import { Text, toVisible } from '../../components/visible-text.tsx'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
 import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
@@ -193,7 +193,7 @@ export function JsonField(props: FieldProps) {
         aria-invalid={control['aria-invalid'] || typed.problem !== null}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />
-      <Paragraph class="field-error" text={typed.problem} />
+      <Text class="field-error" text={typed.problem} />
     </FieldFrame>
   )
 }
