@@ -121,15 +121,13 @@ export function foldLines(lines: ComparedLine[]): Stretch[] {
 const WORDS = { same: '', added: 'Added: ', removed: 'Removed: ' }
 const SIGNS = { same: ' ', added: '+', removed: '−' }
 
-function LineDiff({ lines }: { lines: ComparedLine[] }) {
-  return (
-    <div class="line-diff long-text mono">
-      {foldLines(lines).map((part) => (
-        <DiffPart key={part.start} part={part} />
-      ))}
-    </div>
-  )
-}
+const LineDiff = ({ lines }: { lines: ComparedLine[] }) => (
+  <div class="line-diff long-text mono">
+    {foldLines(lines).map((part) => (
+      <DiffPart key={part.start} part={part} />
+    ))}
+  </div>
+)
 
 function DiffPart({ part: { lines, isFolded } }: { part: Stretch }) {
   const [isOpen, setIsOpen] = useState(!isFolded)

@@ -88,12 +88,10 @@ export function findRoute({ path, query }: Location): { section: Section | null;
   return { section: null, element: <NotFoundPage path={path} /> }
 }
 
-function NotFoundPage({ path }: { path: string }) {
-  return (
-    <Page title="Page not found">
-      <p>
-        The console has no page <VisibleText text={path} class="mono" />. Go to the <a href="#/">overview</a>.
-      </p>
-    </Page>
-  )
-}
+const NotFoundPage = ({ path }: { path: string }) => (
+  <Page title="Page not found">
+    <p>
+      The console has no page <VisibleText text={path} class="mono" />. Go to the <a href="#/">overview</a>.
+    </p>
+  </Page>
+)

@@ -68,20 +68,18 @@ async function load({ executionId, id }: { executionId: string; id: string }, si
   return { run, past: findPastApproval(steps.items, id) }
 }
 
-function OutcomeView({ outcome }: { outcome: Outcome }) {
-  return (
-    <div>
-      <p>
-        <Text as="strong" text={describeOutcome(outcome)} />
-        {outcome.decidedAt !== '' && say`, ${<Time value={outcome.decidedAt} />}`}
-      </p>
-      <Text class="long-text" text={outcome.note} />
-      {outcome.input !== null && (
-        <>
-          <h3>Input as changed</h3>
-          <JsonView value={outcome.input} label="the changed input" />
-        </>
-      )}
-    </div>
-  )
-}
+const OutcomeView = ({ outcome }: { outcome: Outcome }) => (
+  <div>
+    <p>
+      <Text as="strong" text={describeOutcome(outcome)} />
+      {outcome.decidedAt !== '' && say`, ${<Time value={outcome.decidedAt} />}`}
+    </p>
+    <Text class="long-text" text={outcome.note} />
+    {outcome.input !== null && (
+      <>
+        <h3>Input as changed</h3>
+        <JsonView value={outcome.input} label="the changed input" />
+      </>
+    )}
+  </div>
+)

@@ -97,17 +97,15 @@ function DifferingStep({ step, isFirst, hrefs }: StepProps) {
   )
 }
 
-function SameSteps({ steps }: { steps: ComparedStep[] }) {
-  return (
-    <li class="compared-step">
-      <details>
-        <summary>{formatCountOf(steps.length, 'step')} without a difference</summary>
-        <ul>
-          {steps.map((step) => (
-            <Text as="li" key={keyOfStep(step)} text={titleOfStep(step)} />
-          ))}
-        </ul>
-      </details>
-    </li>
-  )
-}
+const SameSteps = ({ steps }: { steps: ComparedStep[] }) => (
+  <li class="compared-step">
+    <details>
+      <summary>{formatCountOf(steps.length, 'step')} without a difference</summary>
+      <ul>
+        {steps.map((step) => (
+          <Text as="li" key={keyOfStep(step)} text={titleOfStep(step)} />
+        ))}
+      </ul>
+    </details>
+  </li>
+)

@@ -82,31 +82,29 @@ const ROWS: Row[] = [
 ]
 
 /** What is known of both runs beside their payloads. Tokens and cost are with the agents that they called. */
-export function RunTable({ left, right }: { left: Run; right: Run }) {
-  return (
-    <dl class="compared-facts">
-      {ROWS.map(({ name, show, valueIn, figureIn, isTime }) => {
-        // How much figures differ is said beside them.
-        const differs = valueIn !== undefined && valueIn(left) !== valueIn(right)
-        const isCompared = figureIn && !(isTime && !hasSameLoad(left, right))
-        const change = isCompared ? formatChange(figureIn(left), figureIn(right)) : ''
-        return (
-          <div key={name} class={differs ? 'differs' : undefined}>
-            <dt class="muted">
-              {name} {differs && <span class="badge badge-warning">differs</span>}
-            </dt>
-            <dd>
-              <span class="side-name">A</span> {show(left)}
-            </dd>
-            <dd>
-              <span class="side-name">B</span> {show(right)} {change && <span class="muted">({change})</span>}
-            </dd>
-          </div>
-        )
-      })}
-    </dl>
-  )
-}
+export const RunTable = ({ left, right }: { left: Run; right: Run }) => (
+  <dl class="compared-facts">
+    {ROWS.map(({ name, show, valueIn, figureIn, isTime }) => {
+      // How much figures differ is said beside them.
+      const differs = valueIn !== undefined && valueIn(left) !== valueIn(right)
+      const isCompared = figureIn && !(isTime && !hasSameLoad(left, right))
+      const change = isCompared ? formatChange(figureIn(left), figureIn(right)) : ''
+      return (
+        <div key={name} class={differs ? 'differs' : undefined}>
+          <dt class="muted">
+            {name} {differs && <span class="badge badge-warning">differs</span>}
+          </dt>
+          <dd>
+            <span class="side-name">A</span> {show(left)}
+          </dd>
+          <dd>
+            <span class="side-name">B</span> {show(right)} {change && <span class="muted">({change})</span>}
+          </dd>
+        </div>
+      )
+    })}
+  </dl>
+)
 
 /** A run of a batch or of a trial shares workers with others of it, and a resumed one has waited. */
 export const hasSameLoad = (a: Pick<Run, 'source' | 'attempts'>, b: Pick<Run, 'source' | 'attempts'>) =>

@@ -118,15 +118,13 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
   )
 }
 
-function LongText({ text }: { text: string }) {
-  return (
-    <>
-      <span class="json-string">"</span>
-      <TextPortions text={text} isJson />
-      <span class="json-string">"</span>
-    </>
-  )
-}
+const LongText = ({ text }: { text: string }) => (
+  <>
+    <span class="json-string">"</span>
+    <TextPortions text={text} isJson />
+    <span class="json-string">"</span>
+  </>
+)
 
 /**
  * A text in portions, each an element of its own that is laid out when it is asked for.

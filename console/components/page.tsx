@@ -46,14 +46,12 @@ export function Page({ title, parent, detail, actions, children }: Props) {
 }
 
 /** Something is being loaded. It takes the space of a few rows, so that little moves when they arrive. */
-export function Spinner({ label }: { label: string }) {
-  return (
-    <p class="spinner" role="status">
-      <span class="spinner-dot" aria-hidden="true" />
-      {label}
-    </p>
-  )
-}
+export const Spinner = ({ label }: { label: string }) => (
+  <p class="spinner" role="status">
+    <span class="spinner-dot" aria-hidden="true" />
+    {label}
+  </p>
+)
 
 /** What failed, and what to do about it. @param onRetry shown as a button, if repeating the request may help */
 export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {

@@ -83,22 +83,20 @@ function offeredOf(rollout: AgentRecord['rollout'], candidates: VersionRecord[])
 
 type Running = { agent: AgentRecord; rollout: NonNullable<AgentRecord['rollout']> }
 
-function Progress({ agent, rollout: { versionId, percent, key, startedAt, updatedAt } }: Running) {
-  return (
-    <>
-      <RolloutBar percent={percent} />
-      <Facts
-        facts={{
-          Share: `${percent}% of the ${key === 'tenant' ? 'tenants' : 'runs'}`,
-          Version: <VersionLink agent={agent.slug} versionId={versionId} />,
-          Started: <Time value={startedAt} />,
-          Running: <Elapsed since={startedAt} />,
-          Changed: updatedAt !== startedAt && <Time value={updatedAt} />,
-        }}
-      />
-    </>
-  )
-}
+const Progress = ({ agent, rollout: { versionId, percent, key, startedAt, updatedAt } }: Running) => (
+  <>
+    <RolloutBar percent={percent} />
+    <Facts
+      facts={{
+        Share: `${percent}% of the ${key === 'tenant' ? 'tenants' : 'runs'}`,
+        Version: <VersionLink agent={agent.slug} versionId={versionId} />,
+        Started: <Time value={startedAt} />,
+        Running: <Elapsed since={startedAt} />,
+        Changed: updatedAt !== startedAt && <Time value={updatedAt} />,
+      }}
+    />
+  </>
+)
 
 function Rules({ agent }: { agent: AgentRecord }) {
   const { data } = useResource(`${agent.rollout?.versionId} ${agent.rollout?.updatedAt}`, (signal) =>

@@ -94,27 +94,25 @@ const MAX_SHOWN = 20
 type ListProps = { id: string; issues: Issue[]; onSelect: (issue: Issue) => void }
 
 /** Mistakes with their lines. Choosing one moves the cursor there. Never unmounted: screen readers notice changes. */
-function IssueList({ id, issues, onSelect }: ListProps) {
-  return (
-    <div id={id} class="issues" aria-live="polite">
-      {issues.length > 0 && (
-        <ul class="plain-list">
-          {issues.slice(0, MAX_SHOWN).map((issue) => (
-            <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
-              <Button
-                label={`Line ${issue.line}, column ${issue.column}`}
-                class="link"
-                onClick={() => onSelect(issue)}
-              />{' '}
-              <VisibleText text={issue.message} />
-            </li>
-          ))}
-          {issues.length > MAX_SHOWN && <li class="muted">and {issues.length - MAX_SHOWN} more</li>}
-        </ul>
-      )}
-    </div>
-  )
-}
+const IssueList = ({ id, issues, onSelect }: ListProps) => (
+  <div id={id} class="issues" aria-live="polite">
+    {issues.length > 0 && (
+      <ul class="plain-list">
+        {issues.slice(0, MAX_SHOWN).map((issue) => (
+          <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
+            <Button
+              label={`Line ${issue.line}, column ${issue.column}`}
+              class="link"
+              onClick={() => onSelect(issue)}
+            />{' '}
+            <VisibleText text={issue.message} />
+          </li>
+        ))}
+        {issues.length > MAX_SHOWN && <li class="muted">and {issues.length - MAX_SHOWN} more</li>}
+      </ul>
+    )}
+  </div>
+)
 
 const SHOWN_LINES = 12
 const SHOWN_COLUMNS = 160

@@ -154,23 +154,21 @@ function focusPart(id: string, pointer: string): void {
   }
 }
 
-function FileButton({ onText }: { onText: (text: string) => void }) {
-  return (
-    <label class="button small">
-      Open file…
-      <input
-        type="file"
-        class="visually-hidden"
-        accept=".json,application/json"
-        onChange={async ({ currentTarget }) => {
-          const [file] = currentTarget.files ?? []
-          currentTarget.value = ''
-          if (file) onText(await file.text())
-        }}
-      />
-    </label>
-  )
-}
+const FileButton = ({ onText }: { onText: (text: string) => void }) => (
+  <label class="button small">
+    Open file…
+    <input
+      type="file"
+      class="visually-hidden"
+      accept=".json,application/json"
+      onChange={async ({ currentTarget }) => {
+        const [file] = currentTarget.files ?? []
+        currentTarget.value = ''
+        if (file) onText(await file.text())
+      }}
+    />
+  </label>
+)
 
 /** Why a value cannot be shown as a form; null if it can. */
 function obstacleOf(isObject: boolean, isLarge: boolean, root: JsonNode | null): string | null {

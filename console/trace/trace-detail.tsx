@@ -81,23 +81,21 @@ const Title = ({ item, children }: { item: TraceItem; children: ComponentChildre
   </div>
 )
 
-function ItemFacts({ item, more = {} }: { item: TraceItem; more?: Record<string, ComponentChildren> }) {
-  return (
-    <Facts
-      facts={{
-        Began: <Time value={new Date(item.start).toISOString()} />,
-        Duration:
-          item.end === null ? (
-            say`${<Elapsed since={new Date(item.start).toISOString()} />} so far`
-          ) : (
-            <Duration ms={item.end - item.start} />
-          ),
-        Attempt: item.attempt > 1 && item.attempt,
-        ...more,
-      }}
-    />
-  )
-}
+const ItemFacts = ({ item, more = {} }: { item: TraceItem; more?: Record<string, ComponentChildren> }) => (
+  <Facts
+    facts={{
+      Began: <Time value={new Date(item.start).toISOString()} />,
+      Duration:
+        item.end === null ? (
+          say`${<Elapsed since={new Date(item.start).toISOString()} />} so far`
+        ) : (
+          <Duration ms={item.end - item.start} />
+        ),
+      Attempt: item.attempt > 1 && item.attempt,
+      ...more,
+    }}
+  />
+)
 
 type PartProps = Pick<Props, 'onLoadStep'> & {
   step: StepRecord

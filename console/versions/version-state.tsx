@@ -30,14 +30,12 @@ const CLASSES: Record<VersionState, string> = {
   superseded: '',
 }
 
-export function VersionBadge({ version, state }: { version: Version; state: VersionState }) {
-  return (
-    <span class={`badge ${CLASSES[state]}`} title={version.retiredAt ?? undefined}>
-      {LABELS[state]}
-      {state === 'rollout' && `: ${version.rollout?.percent}%`}
-    </span>
-  )
-}
+export const VersionBadge = ({ version, state }: { version: Version; state: VersionState }) => (
+  <span class={`badge ${CLASSES[state]}`} title={version.retiredAt ?? undefined}>
+    {LABELS[state]}
+    {state === 'rollout' && `: ${version.rollout?.percent}%`}
+  </span>
+)
 
 export const MEANINGS: Record<VersionState, string> = {
   current: 'Runs that name no version get this one.',
