@@ -1,7 +1,7 @@
 import './agent.css'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { useRecord } from '../api/use-resource.ts'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { Views } from '../components/filter-bar.tsx'
@@ -51,7 +51,7 @@ type ArchiveProps = { agent: AgentRecord; onChange: (agent: AgentRecord) => void
 function ArchiveButton({ agent, onChange }: ArchiveProps) {
   const isActive = agent.archivedAt === null
   const change = async (action: 'archive' | 'restore') =>
-    onChange(await requestJson<AgentRecord>(`/v1/agents/${agent.id}/${action}`, { method: 'POST' }))
+    onChange(await post<AgentRecord>(`/v1/agents/${agent.id}/${action}`))
   if (!useMayManage()) return null
   return (
     <>

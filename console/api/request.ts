@@ -9,6 +9,8 @@ type RequestOptions = {
   query?: Query | URLSearchParams | undefined
   /** JSON text, so that numbers are sent as they were typed. */
   body?: string | undefined
+  /** In place of a text. */
+  json?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
   /** Instead of the one that is signed in. */
@@ -28,7 +30,8 @@ export function toUrl(path: string, query: Query | URLSearchParams = {}): string
  * @throws ApiError; an AbortError if the signal aborts
  */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = 'GET', query, body, headers, signal, keepalive = false } = options
+  const { method = 'GET', query, json, headers, signal, keepalive = false } = options
+  const body = json === undefined ? options.body : JSON.stringify(json)
   const token = options.token ?? credentials.get().token
   const response = await fetch(toUrl(path, query), {
     method,
@@ -77,6 +80,14 @@ const nextTask = () => new Promise((resolve) => setTimeout(resolve))
 /** The JSON body of a response. @throws ApiError */
 export const requestJson = async <T>(path: string, options: RequestOptions = {}): Promise<T> =>
   readJson<T>(await send(path, options))
+
+const sender =
+  (method: NonNullable<RequestOptions['method']>) =>
+  <T>(path: string, options: RequestOptions = {}): Promise<T> =>
+    requestJson<T>(path, { method, ...options })
+
+/** Each throws ApiError. */
+export const [post, put, patch, remove] = [sender('POST'), sender('PUT'), sender('PATCH'), sender('DELETE')]
 
 /** `next`: the query of the next page, null for the last one. */
 export type Page<T> = { items: T[]; next: URLSearchParams | null }

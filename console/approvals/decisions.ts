@@ -1,6 +1,6 @@
 import type { ApprovalRecord, DecisionRecord } from '../../lib/contract/records/approval.ts'
 import { ApiError, asApiError } from '../api/api-error.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { pathOfRun } from '../api/runs.ts'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store } from '../state/store.ts'
@@ -90,7 +90,7 @@ export function toSend({ executionId, id }: Pick<ApprovalRecord, 'executionId' |
   return async (isLast) => {
     const keepalive = isLast && new Blob([body]).size < MAX_LAST_BYTES
     try {
-      await requestJson<DecisionRecord>(path, { method: 'POST', body, keepalive, ...(token && { token }) })
+      await post<DecisionRecord>(path, { body, keepalive, ...(token && { token }) })
       return true
     } catch (error) {
       if (error instanceof ApiError && TOO_LATE.includes(error.code)) return false

@@ -139,9 +139,8 @@ export const shorten = (text: string): string =>
 type Actor = Entry['actor']
 
 /** How people call an actor. Of an ARN, what is behind the account: `assumed-role/Admin/ada`. */
-export function nameOf({ name, subject, id }: Actor): string {
-  return name ?? subject ?? /^arn:[^:]*:[^:]*:[^:]*:[^:]*:(.+)$/.exec(id)?.[1] ?? shorten(id)
-}
+export const nameOf = ({ name, subject, id }: Actor): string =>
+  name ?? subject ?? /^arn:[^:]*:[^:]*:[^:]*:[^:]*:(.+)$/.exec(id)?.[1] ?? shorten(id)
 
 export const ACTOR_LABELS: Record<Actor['kind'], string> = {
   token: 'API token',

@@ -5,10 +5,9 @@ import { MAX_CONCURRENCY } from '../../lib/core/batch.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
 import type { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Field } from '../components/field.tsx'
-import { Fields } from '../components/fields.tsx'
 import { AgentField } from '../components/filter-bar.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
@@ -56,21 +55,20 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
   // The same key for the same batch: sent twice, it starts once.
   const key = useMemo(newIdempotencyKey, [request])
 
-  const post = <T,>(query: object) =>
-    requestJson<T>(`/v1/agents/${encodeURIComponent(agent)}/batches`, {
-      method: 'POST',
+  const ask = <T,>(query: object) =>
+    post<T>(`/v1/agents/${encodeURIComponent(agent)}/batches`, {
       query: { ...toBatchQuery(options), ...query },
       body: file?.text ?? '',
       headers: { 'Content-Type': mediaTypeOf(file?.text ?? ''), 'Idempotency-Key': key },
     })
   async function send(): Promise<boolean> {
     if (lines === null) {
-      const valid = await post<{ lines: number }>({ validateOnly: true })
+      const valid = await ask<{ lines: number }>({ validateOnly: true })
       setChecked({ request, lines: valid.lines })
       announce(`${formatCountOf(valid.lines, 'line')} are valid.`)
       return false
     }
-    const batch = await post<BatchRecord>({})
+    const batch = await ask<BatchRecord>({})
     announce('The batch has started.')
     onClose()
     navigate(toHref(toPath('batches', batch.id)))
@@ -114,9 +112,7 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
           />
         )}
       </Field>
-      <div class="fields">
-        <Fields of={typed} fields={boundTenant === null ? { ...TENANT, ...LIMITS } : LIMITS} />
-      </div>
+      {typed.row(boundTenant === null ? { ...TENANT, ...LIMITS } : LIMITS)}
       {lines !== null && (
         <p role="status">
           {lines === 1 ? '1 line is valid' : `${formatCount(lines)} lines are valid`}. Starting runs the

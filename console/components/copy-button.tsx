@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { createStore, useStore } from '../state/store.ts'
-import { Text, VisibleText } from './visible-text.tsx'
+import { VisibleText } from './visible-text.tsx'
 
 const message = createStore('')
 
@@ -11,9 +11,12 @@ export function announce(text: string): void {
   setTimeout(() => message.set(text), 50)
 }
 
-export function Announcer() {
-  return <Text as="div" class="visually-hidden" role="status" text={useStore(message)} />
-}
+/** Always there, so that screen readers notice what appears in it. */
+export const Announcer = () => (
+  <div class="visually-hidden" role="status">
+    <VisibleText text={useStore(message)} />
+  </div>
+)
 
 type Props = {
   /** Or a function that makes it when it is needed. */

@@ -26,9 +26,8 @@ const QUOTE = /^ {0,3}> ?(.*)$/
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)(.*)$/
 const TABLE_LINE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
 
-export function parseMarkdown(text: string): Block[] {
-  return parseBlocks(text.replaceAll('\r\n', '\n').split('\n'), 0)
-}
+export const parseMarkdown = (text: string): Block[] =>
+  parseBlocks(text.replaceAll('\r\n', '\n').split('\n'), 0)
 
 function parseBlocks(lines: string[], depth: number): Block[] {
   const blocks: Block[] = []

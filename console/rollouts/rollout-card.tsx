@@ -1,7 +1,7 @@
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
-import { requestJson, send } from '../api/request.ts'
+import { remove, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
@@ -130,7 +130,7 @@ type EndProps = { agent: AgentRecord; isOffered: boolean; onChange: (agent: Agen
 export function EndButton({ agent, isOffered, onChange }: EndProps) {
   async function end() {
     await assertUnchanged(agent, onChange)
-    await send(`/v1/agents/${agent.id}/rollout`, { method: 'DELETE' })
+    await remove(`/v1/agents/${agent.id}/rollout`)
     onChange(await requestJson<AgentRecord>(`/v1/agents/${agent.id}`))
   }
   const { currentVersionId: current, rollout } = agent

@@ -4,13 +4,12 @@ import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { MAX_COST_INCREASE, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../lib/core/limits.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { nameOfVersion } from '../api/agents.ts'
-import { requestJson } from '../api/request.ts'
+import { put, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SelectField } from '../components/field.tsx'
-import { Fields } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatTime } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
@@ -100,7 +99,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
   async function send() {
     await assertUnchanged(agent, onChange)
     const body = JSON.stringify(toBody({ ...form, trial }))
-    await requestJson<RolloutRecord>(`/v1/agents/${agent.id}/rollout`, { method: 'PUT', body })
+    await put<RolloutRecord>(`/v1/agents/${agent.id}/rollout`, { body })
     const changed = await requestJson<AgentRecord>(`/v1/agents/${agent.id}`)
     announce(isChange ? 'The rollout is changed.' : 'The rollout has started.')
     onClose()
@@ -132,10 +131,10 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
           Version <VersionName agent={agent.slug} versionId={form.versionId} />
         </p>
       )}
-      <Fields of={typed} fields={SHARE} />
+      {typed.fields(SHARE)}
       <fieldset class="fields">
         <legend>The service ends it automatically when</legend>
-        <Fields of={typed} fields={RULES} />
+        {typed.fields(RULES)}
         <p class="muted">Empty: not for this reason. Both empty: never.</p>
       </fieldset>
       {release.error && <ErrorBox error={release.error} onRetry={release.reload} />}

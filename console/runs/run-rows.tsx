@@ -107,9 +107,8 @@ const durationOf = ({ startedAt, finishedAt }: Run): number | null =>
 
 const MAX_MESSAGE = 200
 
-export function firstLineOf(message: string): string {
-  return shorten(message.trimStart().split(/[\r\n\u2028\u2029]/, 1)[0] ?? '', MAX_MESSAGE)
-}
+export const firstLineOf = (message: string): string =>
+  shorten(message.trimStart().split(/[\r\n\u2028\u2029]/, 1)[0] ?? '', MAX_MESSAGE)
 
 type RowProps = {
   run: Run

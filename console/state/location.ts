@@ -62,9 +62,8 @@ function decodeSegment(text: string): string {
 }
 
 /** The token in the fragment of a sign-in link (`#token=…`), if it is one. */
-export function tokenIn(hash: string): string | null {
-  return hash.startsWith('#token=') ? new URLSearchParams(hash.slice(1)).get('token') : null
-}
+export const tokenIn = (hash: string): string | null =>
+  hash.startsWith('#token=') ? new URLSearchParams(hash.slice(1)).get('token') : null
 
 /**
  * The pages are told apart by the fragment of the URL, so that one document serves them all: it works below any stage

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
-import { send } from '../api/request.ts'
+import { remove } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/copy-button.tsx'
 import { Card } from '../components/data.tsx'
@@ -72,7 +72,7 @@ const Actions = ({ tenantId, limits, onDone }: ActionsProps) => (
       class="danger"
       asks={{ title: 'Delete the limits of this tenant?', yes: 'Delete limits', no: 'Keep limits' }}
       action={async () => {
-        await send(limitsPath(tenantId), { method: 'DELETE' })
+        await remove(limitsPath(tenantId))
         onDone('The limits are deleted.')
       }}
       text="Within a minute, nothing limits what its runs cost and how many there are."

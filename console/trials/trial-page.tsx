@@ -2,11 +2,11 @@ import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { describeGate, findReasons } from '../../lib/contract/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
-import { requestJson, send } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { useRecord, useResource } from '../api/use-resource.ts'
 import { Card, Facts } from '../components/data.tsx'
 import { DetailPage } from '../components/detail-page.tsx'
-import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
+import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
@@ -224,23 +224,15 @@ function Actions({ trial, release, onChange }: ActionsProps) {
         isOffered={mayManage && !hasEnded}
         isDisabled={status === 'CANCELLING'}
         asks={{ title: 'Cancel this trial?', yes: 'Cancel trial', no: 'Keep running' }}
-        action={async () => {
-          const path = trialPath(id, '/cancel')
-          onChange({ ...trial, ...(await requestJson<Partial<TrialRecord>>(path, { method: 'POST' })) })
-        }}
+        action={async () => onChange({ ...trial, ...(await post<TrialRecord>(trialPath(id, '/cancel'))) })}
         done="The trial is being cancelled."
         text="No further run is started, and those in progress are cancelled. What has ended stays, but no gate accepts a cancelled trial. This cannot be undone: start another one."
       />
-      <ConfirmButton
-        label="Delete…"
-        class="danger"
+      <DeleteButton
+        noun="trial"
+        path={trialPath(id)}
         isOffered={mayManage && hasEnded}
-        asks={{ title: 'Delete this trial?', yes: 'Delete trial', no: 'Keep trial' }}
-        action={async () => {
-          await send(trialPath(id), { method: 'DELETE' })
-          navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })
-        }}
-        done="The trial is deleted."
+        onDone={() => navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })}
         text="The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can no longer be promoted with it."
       />
     </>

@@ -3,7 +3,7 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { ApiError, asApiError } from '../api/api-error.ts'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { requestEvents, requestJson } from '../api/request.ts'
+import { post, requestEvents } from '../api/request.ts'
 import { pathOfRun, peekRun } from '../api/runs.ts'
 import { followRun } from '../run/follow-run.ts'
 import { openEvents } from '../run/use-run.ts'
@@ -51,7 +51,7 @@ export function useTry() {
   const { isCancelling = false, executionId = null, isRunning = false } = last ?? {}
   useEffect(() => {
     if (!isCancelling || executionId === null || !isRunning) return
-    requestJson(`/v1/agent_executions/${executionId}/cancel`, { method: 'POST' }).catch((error: unknown) =>
+    post(`/v1/agent_executions/${executionId}/cancel`).catch((error: unknown) =>
       setLast((before) => before && { ...before, isCancelling: false, error: asApiError(error) }),
     )
   }, [isCancelling, executionId])

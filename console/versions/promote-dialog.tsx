@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { nameOfVersion } from '../api/agents.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { announce } from '../components/copy-button.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
@@ -32,8 +32,7 @@ export function PromoteDialog({ agent, version: given, onChange, onClose }: Prop
   const trial = chosen ?? (isBack || !data?.gate ? '' : (newestEnded(data.trials)?.id ?? ''))
   async function send() {
     await assertUnchanged(agent, onChange)
-    const promoted = await requestJson<AgentRecord>(`/v1/agents/${agent.id}/versions/${version.id}/promote`, {
-      method: 'POST',
+    const promoted = await post<AgentRecord>(`/v1/agents/${agent.id}/versions/${version.id}/promote`, {
       query: { trial },
     })
     announce('The version is current.')

@@ -1,5 +1,5 @@
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { Button } from '../components/button.tsx'
 import { Facts } from '../components/data.tsx'
 import { closeShown, InfoDialog, useAction } from '../components/dialog.tsx'
@@ -28,7 +28,7 @@ export function DeliveryDialog(props: Props) {
   const mayManage = useScope('manage')
   const { isRunning, result, error, start } = useAction(async () => {
     const redeliverPath = webhookPath(webhookId, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
-    const changed = await requestJson<DeliveryRecord>(redeliverPath, { method: 'POST' })
+    const changed = await post<DeliveryRecord>(redeliverPath)
     onChange(changed)
     return changed
   })

@@ -30,9 +30,7 @@ export const labelOfEvent = (type: string): string =>
       : type
 
 /** What a webhook is called: its host. The rest of a URL can be secret, and titles are kept by browsers. */
-export function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'Webhook'
-}
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'Webhook')
 
 export type WebhookState = {
   kind: 'enabled' | 'failing' | 'disabled'

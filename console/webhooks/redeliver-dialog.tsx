@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { ApiError, asApiError } from '../api/api-error.ts'
-import { requestJson, requestPages } from '../api/request.ts'
+import { post, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
@@ -46,7 +46,7 @@ export function RedeliverDialog({ webhookId, onChange, onClose }: Props) {
         sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
         async redeliver(id) {
           const path = webhookPath(webhookId, `/deliveries/${encodeURIComponent(id)}/redeliver`)
-          const delivery = await requestJson<DeliveryRecord>(path, { method: 'POST' })
+          const delivery = await post<DeliveryRecord>(path)
           onChange(delivery)
           return delivery
         },

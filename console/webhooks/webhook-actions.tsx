@@ -1,9 +1,9 @@
 import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
-import { requestJson, send } from '../api/request.ts'
+import { patch, post } from '../api/request.ts'
 import { Button } from '../components/button.tsx'
 import { announce } from '../components/copy-button.tsx'
 import { InfoDialog, useAction } from '../components/dialog.tsx'
-import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
+import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { Text, VisibleText } from '../components/visible-text.tsx'
 import { navigate } from '../state/location.ts'
@@ -18,20 +18,13 @@ export function WebhookActions({ webhook, onChange }: Props) {
   const { id, enabled } = webhook
 
   const change = async (changes: Partial<WebhookFields> & { enabled?: boolean }) =>
-    onChange(
-      await requestJson<WebhookRecord>(webhookPath(id), { method: 'PATCH', body: JSON.stringify(changes) }),
-    )
+    onChange(await patch<WebhookRecord>(webhookPath(id), { json: changes }))
 
   async function save(fields: WebhookFields) {
     const changes = findChanges(webhook, fields)
     if (Object.keys(changes).length === 0) return
     await change(changes)
     announce('The webhook is saved.')
-  }
-
-  async function deleteWebhook() {
-    await send(webhookPath(id), { method: 'DELETE' })
-    navigate('#/webhooks', { replace: true })
   }
 
   return (
@@ -71,12 +64,10 @@ export function WebhookActions({ webhook, onChange }: Props) {
             : 'Within 30 seconds, it receives events again. Events in between are not sent automatically; deliveries that failed can be redelivered. Disable it to undo this.'
         }
       />
-      <ConfirmButton
-        label="Delete…"
-        class="danger"
-        asks={{ title: 'Delete this webhook?', yes: 'Delete webhook', no: 'Keep webhook' }}
-        action={deleteWebhook}
-        done="The webhook is deleted."
+      <DeleteButton
+        noun="webhook"
+        path={webhookPath(id)}
+        onDone={() => navigate('#/webhooks', { replace: true })}
         text="It receives nothing any more, its secrets are deleted, and this page of its deliveries is gone. This cannot be undone: another webhook has another secret. To pause it, disable it."
       />
     </>
@@ -86,9 +77,8 @@ export function WebhookActions({ webhook, onChange }: Props) {
 /** @param id of a webhook, or `default` */
 export function RotateButton({ id }: { id: string }) {
   async function rotate() {
-    const rotated = await requestJson<{ secret: string; previousSecretExpiresAt: string | null }>(
+    const rotated = await post<{ secret: string; previousSecretExpiresAt: string | null }>(
       webhookPath(id, '/rotate'),
-      { method: 'POST' },
     )
     shownSecret.set({ ...rotated, isNew: false })
   }
@@ -113,7 +103,7 @@ type TestProps = { webhook: WebhookRecord; onClose: () => void }
 
 function TestDialog({ webhook, onClose }: TestProps) {
   const { isRunning, result, error, start } = useAction(() =>
-    requestJson<TestResultRecord>(webhookPath(webhook.id, '/test'), { method: 'POST' }),
+    post<TestResultRecord>(webhookPath(webhook.id, '/test')),
   )
   return (
     <InfoDialog

@@ -5,7 +5,7 @@ import { MAX_WEBHOOK_URL } from '../../lib/core/limits.ts'
 import type { WebhookEventType } from '../../lib/core/notification.ts'
 import { useAgents } from '../api/agents.ts'
 import { TextField } from '../components/field.tsx'
-import { Fields, labelsOf } from '../components/fields.tsx'
+import { labelsOf } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
 import { useMe } from '../state/session.ts'
@@ -88,13 +88,10 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
   return (
     <FormDialog {...{ title, typed, validate, send, onClose }} submit={label} labels={labelsOf(FIELDS)}>
       {children}
-      <Fields
-        of={typed}
-        fields={{
-          url: FIELDS.url,
-          types: { ...FIELDS.types, problem: hasTried && isWithoutEvents && 'Choose at least one event.' },
-        }}
-      />
+      {typed.fields({
+        url: FIELDS.url,
+        types: { ...FIELDS.types, problem: hasTried && isWithoutEvents && 'Choose at least one event.' },
+      })}
       <details open={hasSelection}>
         <summary>Which runs, and private receivers</summary>
         <div class="form">
@@ -104,7 +101,7 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
             value={agents}
             onChange={(text) => typed.set({ agents: text })}
           />
-          <Fields of={typed} fields={SELECTION} />
+          {typed.fields(SELECTION)}
         </div>
       </details>
     </FormDialog>
