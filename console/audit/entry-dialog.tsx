@@ -1,10 +1,9 @@
 import { isUuid, timeOfId } from '../../lib/core/ids.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Facts } from '../components/data.tsx'
 import { closeShown, InfoDialog } from '../components/dialog.tsx'
 import { ItemTable } from '../components/item-table.tsx'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ErrorBox, Facts, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
 import { Text, VisibleText } from '../components/visible-text.tsx'
 import {

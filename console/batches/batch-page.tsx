@@ -7,11 +7,11 @@ import { requestEvents, requestJson } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useRecord } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
-import { Card, Facts } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { Views } from '../components/filter-bar.tsx'
 import { formatCost, formatCount, formatPercent, shortId } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
+import { Card, Facts } from '../components/page.tsx'
 import {
   AgentLink,
   CopiedId,

@@ -2,8 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/api-error.ts'
 import { toHref, toPath } from '../state/location.ts'
 import type { Scope } from '../state/session.ts'
-import { Facts } from './data.tsx'
-import { ErrorBox, NeedsScope, Page, Spinner } from './page.tsx'
+import { ErrorBox, Facts, NeedsScope, Page, Spinner } from './page.tsx'
 import { TextLink } from './visible-text.tsx'
 
 type LoadedProps<T> = {

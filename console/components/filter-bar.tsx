@@ -3,7 +3,6 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { Button } from './button.tsx'
-import { Segments } from './data.tsx'
 import { Field, Suggestions } from './field.tsx'
 import {
   type Filter,
@@ -14,6 +13,7 @@ import {
   useAgentSuggestions,
   type Values,
 } from './filters.ts'
+import { Segments } from './page.tsx'
 import { CUSTOM } from './range.ts'
 
 type BarProps<T> = {

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { type ApiError, adviceFor } from '../api/api-error.ts'
 import { type Scope, signOut, useMe, useScope } from '../state/session.ts'
-import { Button } from './button.tsx'
-import { CopyButton } from './copy-button.tsx'
+import { Button, CopyButton } from './button.tsx'
 import { Text, toVisible, VisibleText } from './visible-text.tsx'
 
 /** False until the first page has appeared: then the browser announces the document itself. */
@@ -89,6 +88,84 @@ export function NeedsScope({ scope, children }: { scope: Scope; children: Compon
         This page needs a token with the scope <code>{scope}</code>. Yours has {me?.scopes.join(', ')}.
       </p>
       <Button label="Sign in with another token" onClick={() => signOut()} />
+    </div>
+  )
+}
+
+type CardProps = {
+  title: string
+  actions?: ComponentChildren
+  class?: string
+  children: ComponentChildren
+}
+
+export function Card({ title, actions, class: className = '', children }: CardProps) {
+  const id = useId()
+  const heading = <Text as="h2" id={id} text={title} />
+  return (
+    <section class={`card ${className}`} aria-labelledby={id}>
+      {actions ? (
+        <div class="toolbar">
+          {heading}
+          {actions}
+        </div>
+      ) : (
+        heading
+      )}
+      {children}
+    </section>
+  )
+}
+
+/** Names and values, side by side. Values that are null are left out. Texts may be those of somebody else. */
+export function Facts({
+  facts,
+  class: name = '',
+}: {
+  facts: Record<string, ComponentChildren>
+  class?: string
+}) {
+  return (
+    <dl class={`facts ${name}`}>
+      {Object.entries(facts).map(([name, value]) =>
+        value === null || value === undefined || value === false ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{typeof value === 'string' ? <VisibleText text={value} /> : value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}
+
+type SegmentsProps<Name extends string> = {
+  label: string
+  choices: Record<Name, string>
+  chosen: Name
+  isDisabled?: (name: Name) => boolean
+  onChoose: (name: Name) => void
+}
+
+export function Segments<Name extends string>({
+  label,
+  choices,
+  chosen,
+  isDisabled,
+  onChoose,
+}: SegmentsProps<Name>) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out everywhere.
+    <div class="segments" role="group" aria-label={label}>
+      {(Object.keys(choices) as Name[]).map((name) => (
+        <Button
+          label={choices[name]}
+          key={name}
+          aria-pressed={name === chosen}
+          disabled={isDisabled?.(name)}
+          onClick={() => onChoose(name)}
+        />
+      ))}
     </div>
   )
 }

@@ -2,8 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store } from '../state/store.ts'
-import { Button } from './button.tsx'
-import { CopyButton } from './copy-button.tsx'
+import { Button, CopyButton } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 
 type Props = {

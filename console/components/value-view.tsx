@@ -1,15 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { parseJsonText } from '../api/request.ts'
-import { Button } from './button.tsx'
-import { CopyButton } from './copy-button.tsx'
-import { Segments } from './data.tsx'
+import { Button, CopyButton } from './button.tsx'
 import { useAction } from './dialog.tsx'
 import { formatBytes } from './format.ts'
 import { entriesOf, printJson } from './json-tree.ts'
 import { JsonView, TextPortions } from './json-view.tsx'
 import { Markdown } from './markdown.tsx'
-import { ErrorBox } from './page.tsx'
+import { ErrorBox, Segments } from './page.tsx'
 import { Text } from './visible-text.tsx'
 
 const VIEWS = { text: 'Text', markdown: 'Markdown', json: 'JSON' }

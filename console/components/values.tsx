@@ -5,7 +5,7 @@ import { useAgent, useVersionName } from '../api/agents.ts'
 import { useTokenName } from '../api/token-names.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from './button.tsx'
 import {
   formatDuration,
   formatExactTime,

@@ -1,10 +1,9 @@
 import type { AgreementRecord } from '../../lib/contract/records/score.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Card } from '../components/data.tsx'
 import { formatCount, formatScore } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
-import { ErrorBox } from '../components/page.tsx'
+import { Card, ErrorBox } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 
 /** `version`: another one reads it again. */

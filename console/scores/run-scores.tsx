@@ -1,7 +1,7 @@
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
-import { Card } from '../components/data.tsx'
 import { formatScore } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
+import { Card } from '../components/page.tsx'
 import { RunLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 

@@ -3,9 +3,8 @@ import { DAY_MS } from '../../lib/core/limits.ts'
 import { requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { BarChart } from '../components/bar-chart.tsx'
-import { Card } from '../components/data.tsx'
 import { formatCountOf, formatScore } from '../components/format.ts'
-import { ErrorBox } from '../components/page.tsx'
+import { Card, ErrorBox } from '../components/page.tsx'
 import { Text } from '../components/visible-text.tsx'
 
 const DAYS = 30

@@ -1,7 +1,7 @@
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
-import { Card } from '../components/data.tsx'
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
+import { Card } from '../components/page.tsx'
 import { formatChange } from './verdicts.ts'
 
 type Sums = NonNullable<TrialRecord['sums']>

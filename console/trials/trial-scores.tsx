@@ -1,10 +1,9 @@
 import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
 import { requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Card } from '../components/data.tsx'
 import { formatCount, formatScore } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
-import { ErrorBox } from '../components/page.tsx'
+import { Card, ErrorBox } from '../components/page.tsx'
 import { Text, VisibleText } from '../components/visible-text.tsx'
 
 type Sums = NonNullable<NonNullable<TrialRecord['sums']>['scores']>[number]

@@ -1,7 +1,6 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { Button } from '../components/button.tsx'
-import { announce } from '../components/copy-button.tsx'
+import { announce, Button } from '../components/button.tsx'
 import { ConfirmDialog } from '../components/form-dialog.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useFocusNext } from '../schema/form/field-frame.tsx'

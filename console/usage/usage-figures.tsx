@@ -4,7 +4,6 @@ import type { VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
 import { nameOfVersion } from '../api/agents.ts'
 import { BarChart, type Series } from '../components/bar-chart.tsx'
-import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import {
   formatCompact,
@@ -14,6 +13,7 @@ import {
   formatDuration,
   formatPercent,
 } from '../components/format.ts'
+import { Card } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'

@@ -3,7 +3,7 @@ import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agen
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { nameOfVersion } from '../api/agents.ts'
 import { post } from '../api/request.ts'
-import { announce } from '../components/copy-button.tsx'
+import { announce } from '../components/button.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { VersionName } from '../components/values.tsx'

@@ -1,7 +1,7 @@
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
-import { Card } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
+import { Card } from '../components/page.tsx'
 import { Text, VisibleText } from '../components/visible-text.tsx'
 
 type Tool = VersionDetails['tools'][number]

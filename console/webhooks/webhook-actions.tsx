@@ -1,7 +1,6 @@
 import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { patch, post } from '../api/request.ts'
-import { Button } from '../components/button.tsx'
-import { announce } from '../components/copy-button.tsx'
+import { announce, Button } from '../components/button.tsx'
 import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
