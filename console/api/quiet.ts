@@ -20,10 +20,7 @@ export type Quiet = {
   stop: () => void
 }
 
-/**
- * Says when a stream of events should be open: not while the page is hidden, nor after a time in which nothing arrived
- * and nobody used the page. From then on, it peeks whether there is something new.
- */
+/** Whether a stream of events should be open: not while nobody sees it, or nothing happens. Then it peeks at times. */
 export function createQuiet({
   peek,
   watch = watchAttention,

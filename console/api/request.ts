@@ -25,10 +25,7 @@ export function toUrl(path: string, query: Query | URLSearchParams = {}): string
   return `${basePathOf(window.location.pathname)}${path}${text && `?${text}`}`
 }
 
-/**
- * Sends a request to the API with the token. A rejected token signs out.
- * @throws ApiError; an AbortError if the signal aborts
- */
+/** A rejected token signs out. @throws ApiError; an AbortError if the signal aborts */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', query, json, headers, signal, keepalive = false } = options
   const body = json === undefined ? options.body : JSON.stringify(json)
@@ -132,10 +129,7 @@ export function basePathOf(pathname: string): string {
   return at === -1 ? '' : pathname.slice(0, at)
 }
 
-/**
- * The query of the `next` link in a `Link` header (RFC 8288); null without one. The path is that of the request, so
- * that the query alone says where the list continues.
- */
+/** The query of the `next` link in a `Link` header (RFC 8288), null without one. Its path is that of the request. */
 export function nextQueryOf(header: string | null): URLSearchParams | null {
   for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     const isNext = /;\s*rel="?(?:[^";,]* )?next(?: [^";,]*)?"?\s*(?:[;,]|$)/i.test(parameters)
@@ -163,10 +157,7 @@ async function* readEvents(response: Response, signal: AbortSignal): AsyncGenera
   }
 }
 
-/**
- * Sends a request and reads its events. `EventSource` cannot: it sends no Authorization header.
- * @throws ApiError; an AbortError if the signal aborts
- */
+/** `EventSource` sends no Authorization header. @throws ApiError; an AbortError if the signal aborts */
 export async function requestEvents(
   path: string,
   options: RequestOptions & { signal: AbortSignal },

@@ -62,11 +62,7 @@ type Options<T> = {
   poll?: Poll<T>
 }
 
-/**
- * A list whose first page is loaded when the component appears; further pages on request. What is shown stays while it
- * is loaded again.
- * @param path of the API
- */
+/** A list whose first page is loaded when the component appears. What is shown stays while it is loaded again. */
 export function useList<T>(path: string, options: Options<T> = {}): List<T> {
   const { query = {}, keyOf = idOf, isWhole = false, isSearch = false, poll } = options
   const first = (limit = query.limit) => ({ ...query, limit })

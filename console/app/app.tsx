@@ -51,10 +51,7 @@ const factsOf = ({ organizationId, organizationName, subject, tokenId, tenantId,
   Scopes: scopes.join(', '),
 })
 
-/**
- * Asks before the token of a link is used: pages of others can contain links to the console, and what one enters would
- * go to them.
- */
+/** Asks before the token of a link is used: what one enters would go to whoever has sent the link. */
 function SignInLinkDialog({ token, isSignedIn }: { token: string; isSignedIn: boolean }) {
   const owner = useResource('link', (signal) => requestJson<MeRecord>('/v1/me', { token, signal }))
   const keep = () => offeredToken.set(null)

@@ -69,10 +69,7 @@ export const InfoDialog = ({ title, close = 'Close', actions, onClose, children 
   </Dialog>
 )
 
-/**
- * Closes the dialog of what the query of a page names.
- * @param path of the page @param name in the query @param id its value, which is what the dialog shows
- */
+/** Closes the dialog of what the query of a page names. @param id what the dialog shows */
 export function closeShown(path: string, name: string, id: string): void {
   const { path: current, query } = currentLocation.get()
   // The browser may have left the page already.
@@ -81,10 +78,7 @@ export function closeShown(path: string, name: string, id: string): void {
 
 type ActionState<T> = { isRunning: boolean; result: T | null; error: ApiError | null }
 
-/**
- * A request that a button starts. It can be started again, but not while it is under way. The result is that of the
- * last one, null while it runs.
- */
+/** A request that a button starts, not twice at a time. The result is that of the last one, null while it runs. */
 export function useAction<T = void>(
   action: () => Promise<T>,
 ): ActionState<T> & { start: () => Promise<void> } {

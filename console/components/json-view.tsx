@@ -18,10 +18,7 @@ type ViewProps = {
   hasCopy?: boolean
 }
 
-/**
- * A JSON value as a tree. It is text only: nothing in it becomes markup. Parts are rendered when they are opened and
- * long lists and texts in portions, so that values of many megabytes do not block the page.
- */
+/** A JSON value as a tree of text, never markup. Parts are rendered when they are opened, long ones in portions. */
 export function JsonView({ value, label, maxRows = 60, hasCopy = true }: ViewProps) {
   const depth = useMemo(() => initialDepth(value, maxRows), [value, maxRows])
   return (
@@ -125,10 +122,7 @@ const LongText = ({ text }: { text: string }) => (
   </>
 )
 
-/**
- * A text in portions, each an element of its own that is laid out when it is asked for.
- * @param isJson shows line breaks and other control characters as JSON does
- */
+/** A text in portions, laid out when it is asked for. @param isJson shows control characters as JSON does */
 export function TextPortions({ text, isJson = false }: { text: string; isJson?: boolean }) {
   const [count, setCount] = useState(1)
   const portions = portionsOf(text, CHARACTERS, count)

@@ -1,7 +1,4 @@
-/**
- * The part of Markdown (https://spec.commonmark.org) that models write: headings, paragraphs, lists, quotations, code,
- * tables, emphasis and links. HTML is text. What is not understood stays as it is.
- */
+/** The part of Markdown (https://spec.commonmark.org) that models write. HTML is text; what is not understood stays. */
 export type Block =
   | { kind: 'heading'; level: number; inlines: Inline[] }
   | { kind: 'paragraph'; inlines: Inline[] }

@@ -50,10 +50,7 @@ export function ShownOnceDialog({ title, text, subject, hint, children, onClose 
   )
 }
 
-/**
- * A store of what the service tells only once. It is kept here, and nowhere else, until the user says that it is
- * stored, also when another page is opened meanwhile. Whoever uses the console next does not see it.
- */
+/** What the service tells only once, kept here until the user says that it is stored, or somebody else signs in. */
 export function createSecretStore<T>(): Store<T | null> {
   const store = createStore<T | null>(null)
   credentials.subscribe(() => store.set(null))

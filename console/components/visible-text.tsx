@@ -13,10 +13,7 @@ export { toVisible } from './hidden-characters.ts'
 
 type Props = { text: string; class?: string | undefined }
 
-/**
- * A text of somebody else. Its direction is its own: it does not change the order of what is around it. Characters that
- * are not seen are shown.
- */
+/** A text of somebody else: its direction does not change what is around it, and hidden characters are shown. */
 export const VisibleText = ({ text, class: className }: Props) => (
   <bdi class={className}>
     <VisibleParts text={text} />
@@ -40,10 +37,7 @@ type TextProps = HTMLAttributes<HTMLElement> & {
 export const Text = ({ as: Tag = 'p', text, ...attributes }: TextProps) =>
   text ? h(Tag, attributes, <VisibleText text={text} />) : null
 
-/**
- * A sentence with names, values and elements in it: say`Webhook ${url} fails since ${<Time value={since} />}`. Each text
- * among them has a direction of its own.
- */
+/** A sentence with names, values and elements: say`${url} fails since ${<Time value={since} />}`. */
 export const say = (texts: TemplateStringsArray, ...parts: ComponentChildren[]): VNode =>
   h(Fragment, null, ...texts.flatMap((text, at) => [text, toPart(parts[at])]))
 

@@ -30,10 +30,7 @@ type Props = {
   onClose: () => void
 }
 
-/**
- * What is typed is kept by this name.
- * @param versionId on whose page it is; null: it can be chosen
- */
+/** The name by which it is kept what is typed. @param versionId on whose page it is, null if it can be chosen */
 export const rolloutForm = ({ id, rollout }: AgentRecord, versionId: string | null): string =>
   `rollout ${id} ${rollout ? `of ${rollout.versionId}` : ''} ${versionId ?? ''}`
 

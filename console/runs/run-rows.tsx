@@ -39,10 +39,7 @@ export type Selection = {
 
 type Props = { runs: Run[]; isComplete: boolean; selection: Selection }
 
-/**
- * The runs as a table of which only the visible rows exist, so that thousands scroll smoothly. All rows have the height
- * that the style sheet gives them: two lines, or more where there is less space.
- */
+/** A table of which only the visible rows exist, all as high as the style sheet says: thousands scroll smoothly. */
 export function RunRows({ runs, isComplete, selection }: Props) {
   const { body, start, end, rowHeight } = useVisibleRange(runs.length)
   const keyColumns = useMemo(() => keyColumnsOf(runs), [runs])

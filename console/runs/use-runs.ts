@@ -43,10 +43,7 @@ export type RunsView = List<Run> & {
   showFresh: () => void
 }
 
-/**
- * Runs that match the filters, newest first, a page at a time. They are kept up to date while the page is visible.
- * @param historyKey of the entry of the browser's history, if it is known
- */
+/** Runs that match the filters, newest first, kept up to date. @param historyKey of the entry of the history */
 export function useRuns(filters: Filters, historyKey: string | undefined): RunsView {
   const [restored] = useState(() => (historyKey === undefined ? undefined : left.get(historyKey)))
   const [fresh, setFresh] = useState(restored?.fresh ?? [])

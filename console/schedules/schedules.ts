@@ -69,10 +69,7 @@ export function toForm(schedule: ScheduleRecord | null, zone: string, input: str
   }
 }
 
-/**
- * The body that saves a form: what it does not edit stays. The input goes as it was typed, so that no number changes.
- * @param schedule null: it is new
- */
+/** The body that saves a form: what it does not edit stays, and the input is sent as it was typed. */
 export function toBody(form: ScheduleForm, schedule: ScheduleRecord | null): string {
   const { input, name: _, tenantId, ...rest } = form
   const fields = {

@@ -1,10 +1,7 @@
 import { MAX_JSON_DEPTH } from '../../lib/core/json/json.ts'
 import { shorten } from '../components/format.ts'
 
-/**
- * A JSON text with the position of every part. Unlike `JSON.parse`, keeps numbers as they were typed, members with the
- * same name, and where an error is. Offsets are in UTF-16 code units.
- */
+/** A JSON text with the position of every part, in UTF-16 code units, its numbers as typed, and where an error is. */
 export type JsonNode = { start: number; end: number } & (
   | { type: 'object'; members: JsonMember[] }
   | { type: 'array'; items: JsonNode[] }

@@ -220,10 +220,7 @@ function useLookup(pasted: PastedId | null, me: MeRecord | null) {
 
 type Names = { tenants: string[]; codes: string[] }
 
-/**
- * Tenants with limits, those that ran something in the last days, and the codes of the errors in these. Loaded once
- * they are searched.
- */
+/** Tenants with limits or runs of the last days, and the codes of their errors, loaded once they are searched. */
 function useNames(me: MeRecord | null, isNeeded: boolean): Names {
   const [hasBeenNeeded, setHasBeenNeeded] = useState(false)
   useEffect(() => {

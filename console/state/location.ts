@@ -65,10 +65,7 @@ function decodeSegment(text: string): string {
 export const tokenIn = (hash: string): string | null =>
   hash.startsWith('#token=') ? new URLSearchParams(hash.slice(1)).get('token') : null
 
-/**
- * The pages are told apart by the fragment of the URL, so that one document serves them all: it works below any stage
- * and base path, and its relative URLs stay right (docs/decisions/0040).
- */
+/** Fragments of the URL tell pages apart: one document serves all below any base path (docs/decisions/0040). */
 export const currentLocation: Store<Location> = createStore(parseHash(''))
 
 let currentHash: string | null = null

@@ -66,10 +66,7 @@ export function startSession(): void {
   })
 }
 
-/**
- * Whether another tab is signed in: each of them holds a lock. Null where there are none, such as without HTTPS, and if
- * the browser does not say.
- */
+/** Whether another tab is signed in: each holds a lock. Null if the browser cannot say, such as without HTTPS. */
 async function findOthers(key: string): Promise<boolean | null> {
   try {
     const silence = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))

@@ -14,10 +14,7 @@ import { LimitsDialog, limitsForm } from './limits-dialog.tsx'
 
 type Props = { tenantId: string; children: ComponentChildren }
 
-/**
- * The limits of a tenant and what is left of them, with their form for tokens that may change them. Its children are
- * below it; they appear when its height is known, so that they do not move.
- */
+/** The limits of a tenant and what is left. Its children appear when its height is known, so that they do not move. */
 export function LimitsCard({ tenantId, children }: Props) {
   const me = useMe()
   const boundTenant = me?.tenantId ?? null

@@ -26,10 +26,7 @@ type InputProps = {
   onRun: () => void
 }
 
-/**
- * The input of a run. A text with mistakes is sent on a second attempt, unless it is not JSON. Ctrl+Enter or ⌘+Enter
- * starts the run from anywhere in the form.
- */
+/** The input of a run. One with mistakes is sent on a second attempt, if it is JSON. Ctrl+Enter or ⌘+Enter sends it. */
 export function InputForm(props: InputProps) {
   const { schema, text, mode, label, isRunning, onText, onRun } = props
   const { others = { count: 0, isBlocking: false }, serverIssues = [] } = props

@@ -13,10 +13,7 @@ type TypedInput = { text: string; options: RunOptions; hadFiles: boolean }
 
 const MAX_IN_MEMORY = 20
 
-/**
- * The inputs that were typed in this tab: in the memory of the page, with their files, and in `sessionStorage`, without
- * them, for when it is loaded again.
- */
+/** What was typed in this tab: in memory with files; in `sessionStorage` without, for when the page loads again. */
 export class TypedInputs {
   private readonly stored: TypedValues
   private readonly memory = new Map<string, TypedInput>()

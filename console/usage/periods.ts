@@ -49,10 +49,7 @@ export function parsePeriod(query: URLSearchParams): Period {
 /** Milliseconds since the epoch. `to`: null for a period that goes on. */
 export type Span = { from: number; to: number | null }
 
-/**
- * A period that ends now begins so that the minute, hour or day of now is its last one: the service keeps totals of
- * whole ones.
- */
+/** A period that ends now begins with a whole minute, hour or day: the service keeps totals of these. */
 export function spanOf(period: Period, now: number): Span {
   const { unitMs, lengthMs } = AXES[period]
   if (lengthMs !== undefined) return { from: Math.floor(now / unitMs) * unitMs + unitMs - lengthMs, to: null }

@@ -131,11 +131,7 @@ type Options = {
 /** After so many failures in a row, the service does not respond. */
 const MAX_FAILURES = 5
 
-/**
- * Redelivers events one after the other: a receiver that has just failed gets no burst. It waits when the service says
- * so. The signal stops it after the current attempt.
- * @throws ApiError if the token may not, or the service does not respond
- */
+/** One after the other, and patiently: a receiver that has just failed gets no burst. @throws ApiError if it may not */
 export async function redeliverAll(ids: string[], options: Options): Promise<Redelivery> {
   const { onProgress, signal } = options
   let progress = NOTHING_DONE
