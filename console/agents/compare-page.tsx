@@ -15,9 +15,7 @@ import { Time, VersionLink } from '../components/values.tsx'
 import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 
-type Props = { agent: string; query: URLSearchParams }
-
-export function ComparePage({ agent, query }: Props) {
+export function ComparePage({ agent, query }: { agent: string; query: URLSearchParams }) {
   const [before, after] = [query.get('before') ?? '', query.get('after') ?? '']
   const versions = useResource(`${agent} ${before} ${after}`, (signal) =>
     Promise.all([getVersion(agent, before, signal), getVersion(agent, after, signal)]),

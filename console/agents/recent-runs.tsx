@@ -11,8 +11,7 @@ import { VisibleText } from '../components/visible-text.tsx'
 import type { Run } from '../runs/use-runs.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { type Figure, RUNS } from '../usage/usage-figures.tsx'
-import { durationOf, durationsOf, percentile } from './durations.ts'
-import { groupErrors } from './error-groups.ts'
+import { durationOf, durationsOf, groupErrors, percentile } from './run-figures.ts'
 
 /** Ten pages: enough for a 95th percentile. */
 const COUNTED = 1_000

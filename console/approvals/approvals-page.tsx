@@ -173,9 +173,7 @@ function NothingWaits() {
   )
 }
 
-type RowProps = { approval: ApprovalRecord; isShown: boolean }
-
-function Row({ approval, isShown }: RowProps) {
+function Row({ approval, isShown }: { approval: ApprovalRecord; isShown: boolean }) {
   const now = useNow()
   const left = timeLeft(approval.until, now)
   return (

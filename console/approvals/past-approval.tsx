@@ -10,9 +10,7 @@ import { say, Text, VisibleText } from '../components/visible-text.tsx'
 import { useScope } from '../state/session.ts'
 import { describeOutcome, findPastApproval, type Outcome, parseKey } from './approvals.ts'
 
-type Props = { itemKey: string; title: string | undefined }
-
-export function PastApproval({ itemKey, title }: Props) {
+export function PastApproval({ itemKey, title }: { itemKey: string; title: string | undefined }) {
   const item = parseKey(itemKey)
   const mayRead = useScope('read')
   const { data, error, reload } = useResource(`${itemKey} ${mayRead}`, (signal) =>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
-import { runTimeOf } from '../agents/durations.ts'
+import { runTimeOf } from '../agents/run-figures.ts'
 import { asApiError } from '../api/api-error.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'

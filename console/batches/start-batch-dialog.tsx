@@ -39,11 +39,9 @@ const LIMITS = {
   },
 }
 
-type Props = { agent: string; onClose: () => void }
-
 export const batchForm = (agent: string): string => `batch ${agent}`
 
-export function StartBatchDialog({ agent: given, onClose }: Props) {
+export function StartBatchDialog({ agent: given, onClose }: { agent: string; onClose: () => void }) {
   const boundTenant = useMe()?.tenantId ?? null
   const typed = useTypedForm(batchForm(given), () => ({ agent: given, ...NO_BATCH_OPTIONS }))
   const { agent, ...options } = typed.form

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
-import { durationOf } from '../agents/durations.ts'
+import { durationOf } from '../agents/run-figures.ts'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { AgentLink, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'

@@ -183,10 +183,8 @@ function FilterInput({ value, isExact, suggestions, onChange, ...attributes }: I
   )
 }
 
-type AgentProps = { value: string; onChange: (value: string) => void }
-
 /** A field for the slug or the ID of an agent, which suggests those that exist. */
-export const AgentField = (field: AgentProps) => {
+export const AgentField = (field: { value: string; onChange: (value: string) => void }) => {
   const suggestions = useAgentSuggestions()
   return (
     <Field label="Agent">

@@ -154,10 +154,8 @@ function markOfSource({ source, trialId }: Pick<Marked, 'source' | 'trialId'>): 
   return null
 }
 
-type IdLinkProps = { section: 'runs' | 'batches' | 'trials'; id: string }
-
 /** A link to a page, by the short form of the ID of what it shows. */
-export const IdLink = ({ section, id }: IdLinkProps) => (
+export const IdLink = ({ section, id }: { section: 'runs' | 'batches' | 'trials'; id: string }) => (
   <a class="mono" href={toHref(toPath(section, id))} title={id}>
     {shortId(id)}
   </a>
@@ -203,10 +201,8 @@ export const VersionName = ({ agent, versionId }: { agent: string; versionId: st
   <strong title={versionId}>{useVersionName(agent, versionId)}</strong>
 )
 
-type PersonProps = { id: string; name?: string | null | undefined }
-
 /** A token, or a person: by its name, if it is known, and the short form of its ID. */
-export function Person({ id, ...given }: PersonProps) {
+export function Person({ id, ...given }: { id: string; name?: string | null | undefined }) {
   const found = useTokenName(id, !given.name)
   const name = given.name ?? found
   return (

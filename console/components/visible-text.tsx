@@ -11,10 +11,8 @@ import { mayHide, splitHidden } from './hidden-characters.ts'
 
 export { toVisible } from './hidden-characters.ts'
 
-type Props = { text: string; class?: string | undefined }
-
 /** A text of somebody else: its direction does not change what is around it, and hidden characters are shown. */
-export const VisibleText = ({ text, class: className }: Props) => (
+export const VisibleText = ({ text, class: className }: { text: string; class?: string | undefined }) => (
   <bdi class={className}>
     <VisibleParts text={text} />
   </bdi>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
-import { runTimeOf } from '../agents/durations.ts'
+import { runTimeOf } from '../agents/run-figures.ts'
 import { useAgents } from '../api/agents.ts'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatTokens, shortId } from '../components/format.ts'
@@ -19,7 +19,7 @@ import {
   VersionLink,
 } from '../components/values.tsx'
 import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
-import { RunScores } from '../scores/run-scores.tsx'
+import { RunScores } from '../scores/scores.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { withProgress } from '../trace/trace.ts'
 import { TracePanel } from '../trace/trace-panel.tsx'
@@ -27,9 +27,7 @@ import { RunActions } from './run-actions.tsx'
 import { RunValues } from './run-values.tsx'
 import { useRun } from './use-run.ts'
 
-type Props = { executionId: string; query: URLSearchParams }
-
-export function RunPage({ executionId, query }: Props) {
+export function RunPage({ executionId, query }: { executionId: string; query: URLSearchParams }) {
   const { run: stored, steps, hasAllSteps, isReconnecting, live, ...actions } = useRun(executionId)
   const data = useMemo(() => stored && withProgress(stored, steps), [stored, steps])
   const [isDeleted, setIsDeleted] = useState(false)

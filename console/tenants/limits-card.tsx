@@ -12,10 +12,8 @@ import { useMe, useScope } from '../state/session.ts'
 import { type LimitsState, limitsPath, readLimits } from './limits.ts'
 import { LimitsDialog, limitsForm } from './limits-dialog.tsx'
 
-type Props = { tenantId: string; children: ComponentChildren }
-
 /** The limits of a tenant and what is left. Its children appear when its height is known, so that they do not move. */
-export function LimitsCard({ tenantId, children }: Props) {
+export function LimitsCard({ tenantId, children }: { tenantId: string; children: ComponentChildren }) {
   const me = useMe()
   const boundTenant = me?.tenantId ?? null
   const mayChange = useScope('manage') && boundTenant === null

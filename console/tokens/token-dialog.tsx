@@ -133,10 +133,8 @@ const findAgent = (agent: string): Promise<unknown> =>
       error instanceof ApiError && error.status === 403 ? agent : Promise.reject(error),
     )
 
-type LimitsProps = { me: MeRecord; form: Form<TokenForm> }
-
 /** What the token may use. It begins with the limits of the token that is signed in, which it must not exceed. */
-function Limits({ me, form }: LimitsProps) {
+function Limits({ me, form }: { me: MeRecord; form: Form<TokenForm> }) {
   const { tenantId: boundTenant, agents: limitedTo, rate: maxRate } = me
   return (
     <details open={boundTenant !== null || limitedTo !== null || maxRate !== null}>

@@ -10,7 +10,7 @@ import { formatCost, formatCount, formatCountOf, shortId } from '../components/f
 import { Card, ErrorBox, Facts } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
-import { Agreement } from '../scores/agreement.tsx'
+import { Agreement } from '../scores/scores.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { type Release, readRelease } from '../versions/release.tsx'
@@ -24,9 +24,7 @@ import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
 
 const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComponent(id)}${rest}`
 
-type Props = { trialId: string; query: URLSearchParams }
-
-export function TrialPage({ trialId, query }: Props) {
+export function TrialPage({ trialId, query }: { trialId: string; query: URLSearchParams }) {
   const trial = useRecord<TrialRecord>(trialPath(trialId), {
     everyMs: (read) => (read && read.status !== 'ENDED' ? 3_000 : null),
   })

@@ -98,9 +98,7 @@ export function RotateButton({ id }: { id: string }) {
   )
 }
 
-type TestProps = { webhook: WebhookRecord; onClose: () => void }
-
-function TestDialog({ webhook, onClose }: TestProps) {
+function TestDialog({ webhook, onClose }: { webhook: WebhookRecord; onClose: () => void }) {
   const { isRunning, result, error, start } = useAction(() =>
     post<TestResultRecord>(webhookPath(webhook.id, '/test')),
   )
