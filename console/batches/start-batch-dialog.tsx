@@ -13,7 +13,7 @@ import { FormDialog } from '../components/form-dialog.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
-import { Text } from '../components/visible-text.tsx'
+import { Text, TextList } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { mediaTypeOf, NO_BATCH_OPTIONS, toBatchQuery } from './batches.ts'
@@ -128,11 +128,7 @@ function LineErrors({ error }: { error: ApiError }) {
     <section class="error-box" role="alert">
       <h2>Some lines are wrong</h2>
       <Text text={error.message} />
-      <ul class="plain-list box">
-        {errors.map(({ path, message }, index) => (
-          <Text as="li" key={`${index} ${path}`} text={message} />
-        ))}
-      </ul>
+      <TextList class="plain-list box" texts={errors.map(({ message }) => message)} />
     </section>
   )
 }

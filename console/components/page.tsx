@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { type ApiError, adviceFor } from '../api/api-error.ts'
 import { type Scope, signOut, useMe, useScope } from '../state/session.ts'
 import { Button, CopyButton } from './button.tsx'
-import { Text, toVisible, VisibleText } from './visible-text.tsx'
+import { Text, TextList, toVisible, VisibleText } from './visible-text.tsx'
 
 /** False until the first page has appeared: then the browser announces the document itself. */
 let hasShownPage = false
@@ -59,12 +59,8 @@ export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => 
     <section class="error-box" role="alert">
       <Text as="h2" text={problem?.title ?? (status === 0 ? 'No connection' : 'Something went wrong')} />
       <Text text={error.message} />
-      {(problem?.errors?.length ?? 0) > 1 && (
-        <ul>
-          {problem?.errors?.map(({ path, message }) => (
-            <Text as="li" key={`${path} ${message}`} text={message} />
-          ))}
-        </ul>
+      {problem?.errors && problem.errors.length > 1 && (
+        <TextList texts={problem.errors.map(({ message }) => message)} />
       )}
       <p class="muted">{adviceFor(error)}</p>
       <div class="actions">

@@ -57,3 +57,16 @@ export const VisibleParts = ({ text }: { text: string }) => (
       : text}
   </>
 )
+
+type ListProps = { texts: string[]; max?: number; class?: string }
+
+/** Texts below each other, of which nothing remains if there are none. */
+export const TextList = ({ texts, max = texts.length, ...attributes }: ListProps) =>
+  texts.length > 0 && (
+    <ul {...attributes}>
+      {texts.slice(0, max).map((text, index) => (
+        <Text as="li" key={`${index} ${text}`} text={text} />
+      ))}
+      {texts.length > max && <li class="muted">and {texts.length - max} more</li>}
+    </ul>
+  )

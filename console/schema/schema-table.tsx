@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/js
 import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
 import { CopyButton } from '../components/button.tsx'
 import { ItemTable } from '../components/item-table.tsx'
-import { Text, VisibleText } from '../components/visible-text.tsx'
+import { TextList, VisibleText } from '../components/visible-text.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
 
@@ -54,13 +54,7 @@ export function SchemaTable({ schema, caption }: { schema: JsonObject; caption: 
 const Description = ({ row: { description, rules } }: { row: SchemaRow }) => (
   <>
     <VisibleText text={description} />
-    {rules.length > 0 && (
-      <ul class="plain-list field-mark">
-        {rules.map((rule) => (
-          <Text as="li" key={rule} text={rule} />
-        ))}
-      </ul>
-    )}
+    <TextList class="plain-list field-mark" texts={rules} />
   </>
 )
 

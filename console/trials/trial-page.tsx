@@ -9,7 +9,7 @@ import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-di
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { Card, ErrorBox, Facts } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { TextLink, TextList, VisibleText } from '../components/visible-text.tsx'
 import { Agreement } from '../scores/scores.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
@@ -136,13 +136,7 @@ function Gate({ trial, gate }: { trial: TrialRecord; gate: Release['gate'] }) {
         )}
       </p>
       {hasEnded && <p>{summary}</p>}
-      {reasons.length > 0 && (
-        <ul>
-          {reasons.map((reason) => (
-            <li key={reason}>{withoutNames(reason)}</li>
-          ))}
-        </ul>
-      )}
+      <TextList texts={reasons.map(withoutNames)} />
       <p class="muted">
         {gate
           ? 'The document of the current version says what a trial has to meet before another version replaces it.'

@@ -7,7 +7,7 @@ import { formatCost, formatCount, formatDuration } from '../components/format.ts
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Facts } from '../components/page.tsx'
 import { Duration, Elapsed, RunLink, StatusBadge } from '../components/values.tsx'
-import { say, Text, VisibleText } from '../components/visible-text.tsx'
+import { say, TextList, VisibleText } from '../components/visible-text.tsx'
 import { labelOf, predicateOf } from '../schema/issue-text.ts'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaTable } from '../schema/schema-table.tsx'
@@ -145,17 +145,9 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
                 ? '✓ It matches the output schema.'
                 : 'It does not match the output schema:'}
         </p>
-        {issues.length > 0 && (
-          <ul>
-            {issues.map((issue) => (
-              <Text
-                as="li"
-                key={`${issue.path} ${issue.message}`}
-                text={`${labelOf(issue.path, view) || 'The output'} ${predicateOf(issue)}`}
-              />
-            ))}
-          </ul>
-        )}
+        <TextList
+          texts={issues.map((issue) => `${labelOf(issue.path, view) || 'The output'} ${predicateOf(issue)}`)}
+        />
         <JsonView value={output} label="the output" />
       </section>
       <section aria-labelledby="output-schema-title">
@@ -169,11 +161,6 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
 const Adaptations = ({ adaptations }: { adaptations: ExecutionRecord['inputAdaptations'] }) => (
   <section aria-labelledby="adaptations-title">
     <h3 id="adaptations-title">The input was adapted to the schema</h3>
-    <ul>
-      {adaptations.slice(0, 50).map(({ path, kind, message }) => (
-        <Text as="li" key={`${path} ${kind}`} text={message} />
-      ))}
-      {adaptations.length > 50 && <li class="muted">and {formatCount(adaptations.length - 50)} more</li>}
-    </ul>
+    <TextList texts={adaptations.map(({ message }) => message)} max={50} />
   </section>
 )
