@@ -86,7 +86,7 @@ function ListPage<T, Name extends string, Row, L>({ page, query }: Props<T, Name
       }
     >
       <div class="stack">
-        {page.note && <p class="muted note">{page.note}</p>}
+        {page.note && <p class="muted">{page.note}</p>}
         {views.length < Object.keys(filters).length && (
           <FilterBar filters={filters} values={values} items={list.items} onChange={change} />
         )}

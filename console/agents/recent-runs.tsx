@@ -88,7 +88,7 @@ function Errors({ slug, runs }: { slug: string; runs: Run[] }) {
   if (groups.length === 0) return null
   return (
     <Card title="Errors by message" class="stack">
-      <p class="muted note">
+      <p class="muted">
         Of the newest {formatCountOf(runs.length, 'run')}. Numbers and IDs in messages may differ.
       </p>
       <ItemTable

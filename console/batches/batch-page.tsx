@@ -194,7 +194,7 @@ function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | nul
         }}
         empty={status === null ? 'No line has started, or its runs were deleted.' : 'No run has this status.'}
       />
-      <p class="muted note">Lines that have not started, or were not started any more, have no run.</p>
+      <p class="muted">Lines that have not started, or were not started any more, have no run.</p>
     </Card>
   )
 }

@@ -17,7 +17,7 @@ export const RolloutsPage = () => (
   <Page title="Rollouts">
     <NeedsScope scope="read">
       <div class="stack">
-        <p class="muted note">
+        <p class="muted">
           A rollout gives a part of an agent's runs another version than the current one. The page of an agent
           starts, changes and ends it.
         </p>
@@ -129,7 +129,7 @@ function Rollouts() {
             }}
           />
         )}
-        <p class="muted note">
+        <p class="muted">
           {aborted.length === 0 && 'The service has ended none automatically. '}
           Rollouts that people ended, promoted or replaced are in the{' '}
           {me && mayAudit(me) ? <a href="#/audit">audit log</a> : 'audit log'} of the service.

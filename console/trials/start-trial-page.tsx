@@ -35,7 +35,7 @@ export function StartTrialPage({ query }: { query: URLSearchParams }) {
     <Page title="Start a trial" parent={<a href={toHref('/trials', { agent: form.agent })}>Trials</a>}>
       <NeedsScope scope="manage">
         <div class="stack">
-          <p class="muted note">
+          <p class="muted">
             Runs that have ended are repeated on a version, with their inputs and what their tools returned.
             What would need anything else ends as diverged: nothing happens outside. The trial can be
             cancelled at any time.

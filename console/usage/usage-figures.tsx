@@ -59,7 +59,7 @@ function Figures({ isLive, ...part }: PartProps & { isLive: boolean }) {
   const { usage, period, agent } = part
   return (
     <>
-      <p class="muted note">
+      <p class="muted">
         {isLive
           ? `Runs that ended ${describeSpan(period, usage.now)}. Those of the last minutes may be missing.`
           : 'Updates are interrupted: the service does not respond. Trying again…'}

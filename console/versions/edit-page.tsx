@@ -77,7 +77,7 @@ function EditForm({ agent, version, onChange }: Props) {
       {(error) => (
         <>
           <Restored typed={typed} onReset={typed.reset} />
-          <p class="muted note">
+          <p class="muted">
             What you edit becomes a draft: nobody gets it until it is promoted. The repository does not have
             it; the page of the draft has a patch to copy.
           </p>

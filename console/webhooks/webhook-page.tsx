@@ -96,7 +96,7 @@ function DefaultPage({ query }: { query: URLSearchParams }) {
     >
       <NeedsScope scope="read">
         <div class="stack">
-          <p class="muted note">
+          <p class="muted">
             Where operators allow it, a run or a batch names a URL that is told of its events. They are signed
             with one secret of the organization.
           </p>
