@@ -180,12 +180,8 @@ export function CheckList<Value extends string>(props: CheckListSpec<Value> & Ed
 export type RadioSpec<Name extends string> = { label: string; radios: Record<Name, string> }
 
 /** One of a few, all of which are shown. */
-export function Choices<Name extends string>({
-  label,
-  radios,
-  value,
-  onChange,
-}: RadioSpec<Name> & Edited<Name>) {
+export function Choices<Name extends string>(props: RadioSpec<Name> & Edited<Name>) {
+  const { label, radios, value, onChange } = props
   const id = useId()
   return (
     <fieldset class="choices">

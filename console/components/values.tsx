@@ -127,14 +127,8 @@ function marksOf(run: Marked): string[] {
   const scores = (run.scores ?? []).map(
     ({ agent, score }) => `${agent} ${score === null ? 'without a score' : formatScore(score)}`,
   )
-  const marks = [
-    run.draft && 'Draft',
-    markOfSource(run),
-    isRerun && 'Rerun',
-    run.cached && 'Cached',
-    ...scores,
-  ]
-  return marks.filter((mark) => typeof mark === 'string')
+  const own = [run.draft && 'Draft', markOfSource(run), isRerun && 'Rerun', run.cached && 'Cached']
+  return [...own, ...scores].filter((mark) => typeof mark === 'string')
 }
 
 export const RunMarks = ({ run }: { run: Marked }) => (
@@ -145,14 +139,12 @@ export const RunMarks = ({ run }: { run: Marked }) => (
   </>
 )
 
-function markOfSource({ source, trialId }: Pick<Marked, 'source' | 'trialId'>): string | null {
-  if (source === 'AGENT') return 'Sub-agent'
-  if (source === 'BATCH') return 'Batch'
-  if (source === 'SCHEDULE') return 'Schedule'
-  if (source === 'TRIAL') return trialId === undefined ? 'Rerun' : 'Trial'
-  if (source === 'SCORE') return 'Score'
-  return null
+const SOURCES: Record<string, string> = {
+  ...{ AGENT: 'Sub-agent', BATCH: 'Batch', SCHEDULE: 'Schedule', TRIAL: 'Trial', SCORE: 'Score' },
 }
+
+const markOfSource = ({ source, trialId }: Pick<Marked, 'source' | 'trialId'>) =>
+  source === 'TRIAL' && trialId === undefined ? 'Rerun' : SOURCES[source]
 
 /** A link to a page, by the short form of the ID of what it shows. */
 export const IdLink = ({ section, id }: { section: 'runs' | 'batches' | 'trials'; id: string }) => (

@@ -8,6 +8,8 @@ import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
 
+const rowsOf = (text: string) => Math.max(text.split('\n', 12).length, 2)
+
 /** Changes a part by its text. An item of a list stays when this is empty; a field of an object is left out then. */
 export function useSetText({ path }: Pick<FieldProps, 'path'>) {
   const { onChange } = useForm()
@@ -54,7 +56,7 @@ export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'tex
       ) : (
         <textarea
           {...{ ...control, ref, value }}
-          rows={Math.min(Math.max(value.split('\n', 12).length, 2), 12)}
+          rows={rowsOf(value)}
           onInput={({ currentTarget }) => set(currentTarget.value)}
         />
       )}
@@ -83,16 +85,12 @@ type ChoiceProps = FieldProps & { choices: Json[] }
 
 export function ChoiceField({ choices, ...props }: ChoiceProps) {
   const all = props.field.isNullable && !choices.includes(null) ? [...choices, null] : choices
-  return all.length > MAX_OPTIONS ? (
-    <SearchedChoice {...props} choices={all} />
-  ) : (
-    <ListedChoice {...props} choices={all} />
-  )
+  const Choice = all.length > MAX_OPTIONS ? SearchedChoice : ListedChoice
+  return <Choice {...props} choices={all} />
 }
 
 /** What is typed and is none of the choices stays as text, so that the schema check names it. */
 function SearchedChoice({ choices, ...props }: ChoiceProps) {
-  const { node } = props
   const set = useSetText(props)
   const byLabel = useMemo(() => new Map(choices.map((choice) => [labelOf(choice), choice])), [choices])
   const listId = useId()
@@ -106,7 +104,7 @@ function SearchedChoice({ choices, ...props }: ChoiceProps) {
         part={props}
         list={listId}
         placeholder={`Type to search ${formatCount(choices.length)} values`}
-        value={node ? textOf(node) : ''}
+        value={props.node ? textOf(props.node) : ''}
         onText={change}
       />
       <datalist id={listId}>
@@ -187,7 +185,7 @@ export function JsonField(props: FieldProps) {
         {...control}
         class="mono"
         spellcheck={false}
-        rows={Math.min(Math.max(text.split('\n', 12).length, 2), 12)}
+        rows={rowsOf(text)}
         value={text}
         placeholder="JSON"
         aria-invalid={control['aria-invalid'] || typed.problem !== null}
@@ -198,11 +196,8 @@ export function JsonField(props: FieldProps) {
   )
 }
 
-type Draft = { node: JsonNode | undefined; problem: string | null }
-
-function parseDraft(text: string): Draft {
-  if (text.trim() === '') return { node: undefined, problem: null }
-  const read = readTree(text)
+function parseDraft(text: string): { node: JsonNode | undefined; problem: string | null } {
+  const read = text.trim() === '' ? undefined : readTree(text)
   return read instanceof JsonSyntaxError
     ? { node: undefined, problem: read.message }
     : { node: read, problem: null }
