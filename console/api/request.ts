@@ -166,3 +166,9 @@ export async function requestEvents(
   const response = await send(path, { ...options, headers })
   return { response, events: readEvents(response, options.signal) }
 }
+
+/** A new `Idempotency-Key`. `crypto.randomUUID` exists only on HTTPS and on this machine. */
+export const newIdempotencyKey = (): string =>
+  crypto
+    .getRandomValues(new Uint8Array(16))
+    .reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '')
