@@ -1,6 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
+import { openStorage } from './browser-storage.ts'
 import { arrivingSignIn, keepResume, keepSignedOut } from './provider-sign-in.ts'
 import { createStore, type Store } from './store.ts'
 import { linkTabs, type TabLink } from './token-channel.ts'
@@ -40,7 +41,7 @@ let linkStorage: TokenStorage | null = null
 export function startSession(): void {
   // Each stage on a host has a console of its own: they differ in their path.
   const key = `agent-execution-service.token ${window.location.pathname}`
-  const places = { tab: () => sessionStorage, device: () => localStorage, now: Date.now }
+  const places = { tab: openStorage('sessionStorage'), device: openStorage('localStorage'), now: Date.now }
   const opened = openTokenStorage(key, places)
   storage = opened
   linkStorage = openTokenStorage(`${key} link`, places)
