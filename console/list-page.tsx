@@ -20,9 +20,7 @@ type ListPage<T, Name extends string, Row, L> = Omit<Look<T, Row>, 'columns'> & 
   title: string
   /** Without it, the token sees nothing. */
   scope?: Scope
-  /** The path of the page. */
   path: string
-  /** Says what is listed, and why. */
   note?: string
   filters?: Record<Name, Filter<T>>
   /** For filters that exclude each other: all of them after a change, or as the address has them. */
@@ -32,11 +30,9 @@ type ListPage<T, Name extends string, Row, L> = Omit<Look<T, Row>, 'columns'> & 
   /** Of what is loaded, what is shown. */
   find?: (items: T[], values: Values<Name>) => T[]
   columns?: Columns<T, Row> | ((items: T[]) => Columns<T, Row>)
-  /** What the page says if there is nothing. */
   empty: (values: Values<Name>) => ComponentChildren
-  /** The same, if the filters may be why. */
+  /** If the filters may be why there is nothing. */
   noMatch?: (values: Values<Name>) => ComponentChildren
-  /** Buttons and links beside the title. */
   Actions?: ComponentType<PartProps<L, Name>>
   /** Instead of a table or a list of items. */
   Body?: ComponentType<BodyProps<T, Name, L>>
@@ -90,7 +86,7 @@ function ListPage<T, Name extends string, Row, L>({ page, query }: Props<T, Name
       }
     >
       <div class="stack">
-        {page.note && <p class="muted note">{page.note}</p>}
+        {page.note && <p class="muted">{page.note}</p>}
         {views.length < Object.keys(filters).length && (
           <FilterBar filters={filters} values={values} items={list.items} onChange={change} />
         )}

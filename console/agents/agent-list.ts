@@ -8,10 +8,7 @@ export const useAgentList = (withArchived: boolean): List<AgentRecord> =>
 
 type Searched = Pick<AgentRecord, 'title' | 'slug' | 'description' | 'id'>
 
-/**
- * The agents that contain every word of a query, in any order and case, with or without accents. Those whose title or
- * slug contains them all come first.
- */
+/** Agents with every word of a query, without regard to accents and case; those with all in title or slug first. */
 export function searchAgents<Agent extends Searched>(agents: readonly Agent[], query: string): Agent[] {
   const words = fold(query).split(/\s+/).filter(Boolean)
   if (words.length === 0) return [...agents]

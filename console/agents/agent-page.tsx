@@ -1,13 +1,13 @@
 import './agent.css'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { useRecord } from '../api/use-resource.ts'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { Views } from '../components/filter-bar.tsx'
 import { ConfirmButton } from '../components/form-dialog.tsx'
 import { CopiedId, Time, VersionLink } from '../components/values.tsx'
-import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { RolloutCard } from '../rollouts/rollout-card.tsx'
 import { SchemaCard } from '../schema/schema-table.tsx'
 import { toHref, toPath } from '../state/location.ts'
@@ -17,7 +17,6 @@ import { UsageFigures } from '../usage/usage-figures.tsx'
 import { durationFigure, RecentRuns, useNewestRuns } from './recent-runs.tsx'
 import { useVersions, VersionList } from './version-list.tsx'
 
-/** One agent: what it takes and returns, how its runs went, and its versions. */
 export function AgentPage({ agent: idOrSlug, query }: { agent: string; query: URLSearchParams }) {
   const period = parsePeriod(query)
   const agent = useRecord<AgentRecord>(`/v1/agents/${encodeURIComponent(idOrSlug)}`)
@@ -49,11 +48,10 @@ export function AgentPage({ agent: idOrSlug, query }: { agent: string; query: UR
 
 type ArchiveProps = { agent: AgentRecord; onChange: (agent: AgentRecord) => void }
 
-/** Archives an agent, or restores it; nothing for tokens that may not. */
 function ArchiveButton({ agent, onChange }: ArchiveProps) {
   const isActive = agent.archivedAt === null
   const change = async (action: 'archive' | 'restore') =>
-    onChange(await requestJson<AgentRecord>(`/v1/agents/${agent.id}/${action}`, { method: 'POST' }))
+    onChange(await post<AgentRecord>(`/v1/agents/${agent.id}/${action}`))
   if (!useMayManage()) return null
   return (
     <>
@@ -146,7 +144,7 @@ function AgentFacts({ agent }: { agent: AgentRecord }) {
         Archived: agent.archivedAt && <Time value={agent.archivedAt} />,
       }}
     >
-      <Paragraph class="long-text" text={agent.description} />
+      <Text class="long-text" text={agent.description} />
     </FactsCard>
   )
 }

@@ -5,7 +5,7 @@ import type { List } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
 import { type Outcome, Outcomes, Spark } from '../components/small-charts.tsx'
 import { Time } from '../components/values.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { type Run, toOutcome } from '../runs/use-runs.ts'
 import { toHref, toPath } from '../state/location.ts'
@@ -13,7 +13,6 @@ import { toSpark, toUsageQuery } from '../usage/periods.ts'
 import { loadUsage } from '../usage/use-usage.ts'
 import { searchAgents, useAgentList } from './agent-list.ts'
 
-/** The agents that are active, or those that are archived. */
 export const AgentsPage = listPage({
   title: 'Agents',
   path: '/agents',
@@ -37,13 +36,9 @@ export const AgentsPage = listPage({
   shown: 100,
   Item: ({ item }) => <Agent agent={item} />,
   empty: ({ show }) =>
-    show === 'archived' ? (
-      'No agent is archived. The page of an agent archives it, for tokens that may manage.'
-    ) : (
-      <>
-        There are no agents yet. Publish one with <code>npx agent-execution publish &lt;folder&gt;</code>.
-      </>
-    ),
+    show === 'archived'
+      ? 'No agent is archived. The page of an agent archives it, for tokens that may manage.'
+      : say`There are no agents yet. Publish one with ${<code>npx agent-execution publish &lt;folder&gt;</code>}.`,
 })
 
 type ListedAgent = AgentRecord & { activity?: { spark: [number, number][]; outcomes: Outcome[] } | undefined }
@@ -68,15 +63,9 @@ const Agent = ({ agent }: { agent: ListedAgent }) => (
   <li class="card">
     <h2>
       <TextLink href={toHref(toPath('agents', agent.slug))} text={agent.title} />{' '}
-      <code class="muted">
-        <VisibleText text={agent.slug} />
-      </code>
+      <Text as="code" class="muted" text={agent.slug} />
     </h2>
-    {agent.description !== null && (
-      <p>
-        <VisibleText text={agent.description} />
-      </p>
-    )}
+    {agent.description !== null && <Text text={agent.description} />}
     <div class="agents-facts muted">
       {agent.archivedAt !== null && (
         <span>

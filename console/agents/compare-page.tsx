@@ -7,19 +7,15 @@ import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Side } from '../compare/difference-list.tsx'
 import { Button } from '../components/button.tsx'
-import { Card } from '../components/data.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
-import { Page } from '../components/page.tsx'
+import { Card, Page } from '../components/page.tsx'
 import { Time, VersionLink } from '../components/values.tsx'
-import { TextAfter, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 
-type Props = { agent: string; query: URLSearchParams }
-
-/** What differs between two versions of an agent. */
-export function ComparePage({ agent, query }: Props) {
+export function ComparePage({ agent, query }: { agent: string; query: URLSearchParams }) {
   const [before, after] = [query.get('before') ?? '', query.get('after') ?? '']
   const versions = useResource(`${agent} ${before} ${after}`, (signal) =>
     Promise.all([getVersion(agent, before, signal), getVersion(agent, after, signal)]),
@@ -89,7 +85,7 @@ const VersionCard = ({ title, version }: { title: string; version: VersionDetail
     </h2>
     <p class="muted">
       {version.status === 'DRAFT' ? 'Draft' : 'Published'}, <Time value={version.createdAt} />
-      <TextAfter text={version.message} />
+      {version.message && say`: ${version.message}`}
     </p>
   </section>
 )
@@ -122,16 +118,13 @@ export function foldLines(lines: ComparedLine[]): Stretch[] {
 const WORDS = { same: '', added: 'Added: ', removed: 'Removed: ' }
 const SIGNS = { same: ' ', added: '+', removed: '−' }
 
-/** Two texts line by line. Long stretches without a difference are folded. */
-function LineDiff({ lines }: { lines: ComparedLine[] }) {
-  return (
-    <div class="line-diff long-text mono">
-      {foldLines(lines).map((part) => (
-        <DiffPart key={part.start} part={part} />
-      ))}
-    </div>
-  )
-}
+const LineDiff = ({ lines }: { lines: ComparedLine[] }) => (
+  <div class="line-diff long-text mono">
+    {foldLines(lines).map((part) => (
+      <DiffPart key={part.start} part={part} />
+    ))}
+  </div>
+)
 
 function DiffPart({ part: { lines, isFolded } }: { part: Stretch }) {
   const [isOpen, setIsOpen] = useState(!isFolded)

@@ -3,17 +3,15 @@ import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import { requestPage } from '../api/request.ts'
 import { type List, useList } from '../api/use-list.ts'
 import { BarChart } from '../components/bar-chart.tsx'
-import { Card } from '../components/data.tsx'
 import { formatCount, formatCountOf, formatDuration, formatTime, shortId } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { Card, ErrorBox, Spinner } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import type { Run } from '../runs/use-runs.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { type Figure, RUNS } from '../usage/usage-figures.tsx'
-import { durationOf, durationsOf, percentile } from './durations.ts'
-import { groupErrors } from './error-groups.ts'
+import { durationOf, durationsOf, groupErrors, percentile } from './run-figures.ts'
 
 /** Ten pages: enough for a 95th percentile. */
 const COUNTED = 1_000
@@ -37,7 +35,6 @@ export function useNewestRuns({ slug }: AgentRecord): List<Run> {
   })
 }
 
-/** How long they took. */
 export function durationFigure(runs: Run[]): Figure {
   const durations = durationsOf(runs.slice(0, COUNTED))
   const [median, p95] = [percentile(durations, 0.5), percentile(durations, 0.95)]
@@ -46,7 +43,6 @@ export function durationFigure(runs: Run[]): Figure {
   return ['Duration p50', formatDuration(median), `p95 ${formatDuration(p95)}, ${newest}`]
 }
 
-/** How the latest runs of an agent went, and what went wrong. */
 export function RecentRuns({ agent: { slug }, list }: { agent: AgentRecord; list: List<Run> }) {
   const { items: runs, isLoading, error, retry } = list
   return (
@@ -87,13 +83,12 @@ export function RecentRuns({ agent: { slug }, list }: { agent: AgentRecord; list
   )
 }
 
-/** What failed, by message: when it was seen, and for whom. */
 function Errors({ slug, runs }: { slug: string; runs: Run[] }) {
   const groups = groupErrors(runs)
   if (groups.length === 0) return null
   return (
     <Card title="Errors by message" class="stack">
-      <p class="muted note">
+      <p class="muted">
         Of the newest {formatCountOf(runs.length, 'run')}. Numbers and IDs in messages may differ.
       </p>
       <ItemTable
@@ -136,7 +131,6 @@ const describeTenants = (tenants: (string | null)[]) => (
   </>
 )
 
-/** A bar for each run that a worker has ended, the newest on the right. */
 function DurationChart({ runs }: { runs: Run[] }) {
   const ended = runs.filter((run) => durationOf(run) !== null).toReversed()
   if (ended.length === 0) return null

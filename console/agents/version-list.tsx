@@ -3,9 +3,9 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { nameOfVersion } from '../api/agents.ts'
 import { type List, useList } from '../api/use-list.ts'
-import { Card } from '../components/data.tsx'
 import { formatTime } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
+import { Card } from '../components/page.tsx'
 import { Person, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -26,7 +26,6 @@ export function useVersions(agent: AgentRecord): List<VersionRecord> {
   return list
 }
 
-/** The versions of an agent, newest first. Two of them can be compared. */
 export function VersionList({ agent, list }: { agent: AgentRecord; list: List<VersionRecord> }) {
   const isBound = useMe()?.tenantId != null
   return (
@@ -59,7 +58,6 @@ export function VersionList({ agent, list }: { agent: AgentRecord; list: List<Ve
   )
 }
 
-/** When something was done, and by whom. */
 const Done = ({ at, by, name }: { at: string; by: string; name: string | undefined }) => (
   <>
     <Time value={at} />

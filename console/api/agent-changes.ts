@@ -24,11 +24,7 @@ function describeRollout(seen: Seen['rollout'], now: Seen['rollout']): string | 
   return isSame ? null : `The rollout has changed: ${shortId(now.versionId)} gets ${now.percent}%.`
 }
 
-/**
- * Before a change of an agent: reads it again, because the API makes the change whatever the agent has become.
- * @param onChange with the agent as it is now, if it is not what the user has seen
- * @throws ApiError `CHANGED` in that case
- */
+/** Before a change of an agent: reads it again. @throws ApiError `CHANGED` if it is not what the user has seen */
 export async function assertUnchanged(
   seen: AgentRecord,
   onChange: (now: AgentRecord) => void,

@@ -30,7 +30,6 @@ export const CHANGED = 'ChangedMeanwhile'
 export const unreachable = (): ApiError =>
   new ApiError('The service does not respond.', { status: 0, code: 'Unreachable' })
 
-/** The error of a response that is not successful. */
 export async function toApiError(response: Response): Promise<ApiError> {
   const { status } = response
   const problem = await readProblem(response)
@@ -73,7 +72,6 @@ export function withLabels(error: ApiError, labels: Record<string, string>): Api
   })
 }
 
-/** What a person can do about an error. */
 export function adviceFor({ status, code, retryAfter }: ApiError): string {
   if (status === 0) return 'Check that it is running and that this device is online, then try again.'
   if (status === 403) return 'Sign in with another token, or ask for one with this permission.'

@@ -21,10 +21,7 @@ type Options = {
   intervalMs?: number
 }
 
-/**
- * Polls one at a time. The interval doubles with each one that fails, or reads what the one before has read: a tab that
- * is open around the clock costs less than $1 a month.
- */
+/** One at a time, half as often after each that fails or brings nothing: an open tab costs less than $1 a month. */
 export function createPoller({ poll, onResult, intervalMs = INTERVAL_MS }: Options): Poller {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isPaused = true

@@ -16,15 +16,11 @@ type Options = {
 export type Quiet = {
   /** Resolves when a stream is worth it, to the signal that ends it. @throws the reason of `signal` */
   next: (signal: AbortSignal) => Promise<AbortSignal>
-  /** Something has arrived. */
   restart: () => void
   stop: () => void
 }
 
-/**
- * Says when a stream of events should be open: not while the page is hidden, nor after a time in which nothing arrived
- * and nobody used the page. From then on, it peeks whether there is something new.
- */
+/** Whether a stream of events should be open: not while nobody sees it, or nothing happens. Then it peeks at times. */
 export function createQuiet({
   peek,
   watch = watchAttention,

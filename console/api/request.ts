@@ -9,6 +9,8 @@ type RequestOptions = {
   query?: Query | URLSearchParams | undefined
   /** JSON text, so that numbers are sent as they were typed. */
   body?: string | undefined
+  /** In place of a text. */
+  json?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
   /** Instead of the one that is signed in. */
@@ -23,12 +25,10 @@ export function toUrl(path: string, query: Query | URLSearchParams = {}): string
   return `${basePathOf(window.location.pathname)}${path}${text && `?${text}`}`
 }
 
-/**
- * Sends a request to the API with the token. A rejected token signs out.
- * @throws ApiError; an AbortError if the signal aborts
- */
+/** A rejected token signs out. @throws ApiError; an AbortError if the signal aborts */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = 'GET', query, body, headers, signal, keepalive = false } = options
+  const { method = 'GET', query, json, headers, signal, keepalive = false } = options
+  const body = json === undefined ? options.body : JSON.stringify(json)
   const token = options.token ?? credentials.get().token
   const response = await fetch(toUrl(path, query), {
     method,
@@ -60,7 +60,6 @@ export const parseJsonText = <T>(text: string): T => parseStoredJson(text) as T
 /** Characters that are checked and parsed within one task of the browser. */
 const MAX_TASK_CHARACTERS = 500_000
 
-/** @throws ApiError */
 async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text().catch(() => {
     throw unreachable()
@@ -78,6 +77,14 @@ const nextTask = () => new Promise((resolve) => setTimeout(resolve))
 /** The JSON body of a response. @throws ApiError */
 export const requestJson = async <T>(path: string, options: RequestOptions = {}): Promise<T> =>
   readJson<T>(await send(path, options))
+
+const sender =
+  (method: NonNullable<RequestOptions['method']>) =>
+  <T>(path: string, options: RequestOptions = {}): Promise<T> =>
+    requestJson<T>(path, { method, ...options })
+
+/** Each throws ApiError. */
+export const [post, put, patch, remove] = [sender('POST'), sender('PUT'), sender('PATCH'), sender('DELETE')]
 
 /** `next`: the query of the next page, null for the last one. */
 export type Page<T> = { items: T[]; next: URLSearchParams | null }
@@ -122,10 +129,7 @@ export function basePathOf(pathname: string): string {
   return at === -1 ? '' : pathname.slice(0, at)
 }
 
-/**
- * The query of the `next` link in a `Link` header (RFC 8288); null without one. The path is that of the request, so
- * that the query alone says where the list continues.
- */
+/** The query of the `next` link in a `Link` header (RFC 8288), null without one. Its path is that of the request. */
 export function nextQueryOf(header: string | null): URLSearchParams | null {
   for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     const isNext = /;\s*rel="?(?:[^";,]* )?next(?: [^";,]*)?"?\s*(?:[;,]|$)/i.test(parameters)
@@ -153,10 +157,7 @@ async function* readEvents(response: Response, signal: AbortSignal): AsyncGenera
   }
 }
 
-/**
- * Sends a request and reads its events. `EventSource` cannot: it sends no Authorization header.
- * @throws ApiError; an AbortError if the signal aborts
- */
+/** `EventSource` sends no Authorization header. @throws ApiError; an AbortError if the signal aborts */
 export async function requestEvents(
   path: string,
   options: RequestOptions & { signal: AbortSignal },
@@ -165,3 +166,9 @@ export async function requestEvents(
   const response = await send(path, { ...options, headers })
   return { response, events: readEvents(response, options.signal) }
 }
+
+/** A new `Idempotency-Key`. `crypto.randomUUID` exists only on HTTPS and on this machine. */
+export const newIdempotencyKey = (): string =>
+  crypto
+    .getRandomValues(new Uint8Array(16))
+    .reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '')

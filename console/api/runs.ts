@@ -10,7 +10,6 @@ type RunRequests = { executionId: string; run: Promise<ExecutionRecord>; steps: 
 
 export const pathOfRun = (executionId: string) => `/v1/agent_executions/${encodeURIComponent(executionId)}`
 
-/** @throws ApiError */
 export const requestRun = (executionId: string, signal?: AbortSignal): Promise<ExecutionRecord> =>
   requestJson(pathOfRun(executionId), {
     query: { adaptedInput: true, maxValueBytes: MAX_VALUE_BYTES },

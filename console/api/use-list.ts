@@ -15,7 +15,6 @@ type State<T> = {
   error: ApiError | null
 }
 
-/** A list as far as it has arrived. */
 export type List<T> = Pick<State<T>, 'items' | 'note' | 'isLoading' | 'error'> & {
   keyOf: (item: T) => string
   /** The query of a further page. Null: none is asked for. */
@@ -52,7 +51,6 @@ const OUTAGE_MS = 5_000
 type Options<T> = {
   /** The query of the first page. What it names is the list: with another one, it is loaded again. */
   query?: Query
-  /** By default, the ID. */
   keyOf?: (item: T) => string
   /** Loads all pages, one after the other. */
   isWhole?: boolean
@@ -60,16 +58,11 @@ type Options<T> = {
   isSearch?: boolean
   /** How the list was when its page was left. */
   restored?: Pick<State<T>, 'items' | 'next'> | undefined
-  /** How a page is loaded. Throws ApiError. */
   load?: Load<T>
   poll?: Poll<T>
 }
 
-/**
- * A list whose first page is loaded when the component appears; further pages on request. What is shown stays while it
- * is loaded again.
- * @param path of the API
- */
+/** A list whose first page is loaded when the component appears. What is shown stays while it is loaded again. */
 export function useList<T>(path: string, options: Options<T> = {}): List<T> {
   const { query = {}, keyOf = idOf, isWhole = false, isSearch = false, poll } = options
   const first = (limit = query.limit) => ({ ...query, limit })

@@ -8,10 +8,8 @@ type Resource<T> = {
   data: T | null
   error: ApiError | null
   isLoading: boolean
-  /** False while polls fail. */
   isLive: boolean
   reload: () => void
-  /** Replaces the data, for example by the response of a change. */
   setData: (data: T) => void
 }
 
@@ -50,6 +48,5 @@ export function useResource<T>(
   return { data: items[0] ?? null, error, isLoading, isLive, reload, setData }
 }
 
-/** The record at a path of the API. */
 export const useRecord = <T>(path: string, poll?: Poll<T>): Resource<T> =>
   useResource(path, (signal) => requestJson<T>(path, { signal }), poll)

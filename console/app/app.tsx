@@ -2,9 +2,8 @@ import { useEffect } from 'preact/hooks'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { requestJson } from '../api/request.ts'
 import { useRecord, useResource } from '../api/use-resource.ts'
-import { Facts } from '../components/data.tsx'
 import { ConfirmDialog } from '../components/form-dialog.tsx'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ErrorBox, Facts, Spinner } from '../components/page.tsx'
 import { currentLocation } from '../state/location.ts'
 import { credentials, isLookingForToken, MeContext, offeredToken, signIn } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
@@ -45,7 +44,6 @@ function Console() {
   )
 }
 
-/** Whose token it is. */
 const factsOf = ({ organizationId, organizationName, subject, tokenId, tenantId, scopes }: MeRecord) => ({
   Organization: organizationName === null ? organizationId : `${organizationName} (${organizationId})`,
   ...(subject === null ? { Token: tokenId } : { Person: subject }),
@@ -53,10 +51,7 @@ const factsOf = ({ organizationId, organizationName, subject, tokenId, tenantId,
   Scopes: scopes.join(', '),
 })
 
-/**
- * Asks before the token of a link is used: pages of others can contain links to the console, and what one enters would
- * go to them.
- */
+/** Asks before the token of a link is used: what one enters would go to whoever has sent the link. */
 function SignInLinkDialog({ token, isSignedIn }: { token: string; isSignedIn: boolean }) {
   const owner = useResource('link', (signal) => requestJson<MeRecord>('/v1/me', { token, signal }))
   const keep = () => offeredToken.set(null)

@@ -3,9 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { toUrl } from '../api/request.ts'
 import { ApprovalCount } from '../approvals/approval-count.tsx'
-import { Button } from '../components/button.tsx'
-import { Announcer } from '../components/copy-button.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { Announcer, Button } from '../components/button.tsx'
+import { Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { currentLocation } from '../state/location.ts'
 import { mayAudit, readsAllTenants, signOut, useMe } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
@@ -19,7 +18,6 @@ type Link = {
   Detail?: ComponentType<{ me: MeRecord }>
 }
 
-/** The part of the navigation that a page belongs to. */
 export type Section = keyof typeof OPERATE | keyof typeof BUILD | keyof typeof SETTINGS
 
 const link = (label: string, shows?: Link['shows'], Detail?: Link['Detail']): Link => ({
@@ -66,7 +64,6 @@ const GROUPS = Object.entries({ Operate: OPERATE, Build: BUILD, Settings: SETTIN
 /** Relative to the document, which is `/console` below any base path. */
 export const DOCS_URL = 'console/docs.html'
 
-/** The frame of every page: navigation, identity, and the main area. */
 export function Layout({ section, children }: { section: Section | null; children: ComponentChildren }) {
   const me = useMe()
   const [isOpen, setIsOpen] = useState(false)
@@ -163,9 +160,7 @@ function Identity() {
       {me?.tenantId != null && (
         <>
           <dt class="muted">Tenant</dt>
-          <dd>
-            <VisibleText text={me.tenantId} />
-          </dd>
+          <Text as="dd" text={me.tenantId} />
         </>
       )}
       <dd>

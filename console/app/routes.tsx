@@ -14,7 +14,6 @@ type Params<Pattern> = Pattern extends `${string}{${infer Name}}${infer Rest}`
   ? Record<Name, string> & Params<Rest>
   : unknown
 
-/** A page gets the values of its pattern, and the query. */
 type Pages<Patterns> = {
   [Pattern in keyof Patterns]: ComponentType<Params<Pattern> & { query: URLSearchParams }>
 }
@@ -89,12 +88,10 @@ export function findRoute({ path, query }: Location): { section: Section | null;
   return { section: null, element: <NotFoundPage path={path} /> }
 }
 
-function NotFoundPage({ path }: { path: string }) {
-  return (
-    <Page title="Page not found">
-      <p>
-        The console has no page <VisibleText text={path} class="mono" />. Go to the <a href="#/">overview</a>.
-      </p>
-    </Page>
-  )
-}
+const NotFoundPage = ({ path }: { path: string }) => (
+  <Page title="Page not found">
+    <p>
+      The console has no page <VisibleText text={path} class="mono" />. Go to the <a href="#/">overview</a>.
+    </p>
+  </Page>
+)

@@ -51,7 +51,6 @@ function ProviderSignIn(props: { settings: SignInSettings; rejection: string | n
   )
 }
 
-/** Why a token cannot be used. */
 export function TokenError(props: { error: ApiError; onRetry?: () => void }) {
   const { status, message } = props.error
   if (status !== 401 && status !== 403) return <ErrorBox {...props} />

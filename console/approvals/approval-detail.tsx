@@ -3,15 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import { requestRun } from '../api/runs.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Button } from '../components/button.tsx'
-import { announce } from '../components/copy-button.tsx'
-import { Facts } from '../components/data.tsx'
+import { announce, Button } from '../components/button.tsx'
 import { TextField } from '../components/field.tsx'
 import { formatSeconds } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
+import { Facts } from '../components/page.tsx'
 import { ValueView } from '../components/value-view.tsx'
 import { AgentLink, RunLink, Time, useNow, VersionLink } from '../components/values.tsx'
-import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { hrefHere } from '../state/location.ts'
@@ -37,7 +36,6 @@ type Props = {
   onDecided: () => void
 }
 
-/** What is asked, by whom and until when, and the decision on it. */
 export function ApprovalDetail({ approval, same, isFocused, isLocked, onDecided }: Props) {
   const key = keyOf(approval)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -89,11 +87,7 @@ export function ApprovalDetail({ approval, same, isFocused, isLocked, onDecided 
         facts={{
           Agent: <AgentLink agentId={approval.documentId} />,
           Version: <VersionLink agent={approval.documentId} versionId={approval.versionId} />,
-          Asks: (
-            <>
-              <VisibleText text={approval.name} class="mono" />, step {approval.step}
-            </>
-          ),
+          Asks: say`${<VisibleText text={approval.name} class="mono" />}, step ${approval.step}`,
           Run: <RunLink executionId={approval.executionId} />,
           Tenant: approval.tenantId,
           Since: <Time value={approval.since} />,
@@ -111,16 +105,11 @@ function SameHint({ approval }: { approval: ApprovalRecord }) {
     <p class="warning-note" role="note">
       <strong>{decided ? 'The same was decided before' : 'Another open approval asks for the same'}: </strong>
       <TextLink href={hrefHere({ item: keyOf(approval) })} text={[title, ...values].join(', ')} />
-      {decided && (
-        <>
-          . <VisibleText text={describeOutcome(decided)} />, <Time value={decided.decidedAt} />
-        </>
-      )}
+      {decided && say`. ${describeOutcome(decided)}, ${<Time value={decided.decidedAt} />}`}
     </p>
   )
 }
 
-/** What the run was asked for, and what the model said before its call. */
 function Reasons({ approval: { executionId, reason } }: Pick<Props, 'approval'>) {
   const mayRead = useScope('read')
   const { data: run } = useResource(`input of ${executionId} ${mayRead}`, (signal) =>
@@ -131,7 +120,7 @@ function Reasons({ approval: { executionId, reason } }: Pick<Props, 'approval'>)
       {reason != null && (
         <div>
           <h3>What the agent says</h3>
-          <Paragraph class="long-text" text={reason} />
+          <Text class="long-text" text={reason} />
         </div>
       )}
       {run && !run.omitted?.['/input'] && (
@@ -153,7 +142,6 @@ function TimeLeft({ until }: { until: string }) {
   )
 }
 
-/** Why this token cannot decide. */
 function Refusal() {
   const hasScope = useMe()?.scopes.includes('approve') ?? false
   return (

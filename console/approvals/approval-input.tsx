@@ -2,9 +2,9 @@ import { useMemo, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Button } from '../components/button.tsx'
-import { Segments } from '../components/data.tsx'
 import { printJson } from '../components/json-tree.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { Segments } from '../components/page.tsx'
 import { JsonInput } from '../schema/json-editor.tsx'
 import type { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
@@ -27,7 +27,6 @@ type Props = {
   onText: (text: string | null) => void
 }
 
-/** The input that is asked for: as a tree or as text, and to edit. */
 export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
   const [view, setView] = useState<'tree' | 'text'>('tree')
   const asked = useMemo(() => printJson(approval.input), [approval.input])

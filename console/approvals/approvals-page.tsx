@@ -22,7 +22,6 @@ import { Receipts, useDecisions } from './receipts.tsx'
 
 export { DecidedPage } from './decided-page.tsx'
 
-/** What people have to decide. What is shown of the list is in the URL, too. */
 export const ApprovalsPage = listPage({
   title: 'Approvals',
   path: '/approvals',
@@ -79,7 +78,6 @@ function Inbox({ values, query, empty, ...all }: BodyProps<ApprovalRecord, 'agen
     if (focused === 'none') nothing.current?.focus()
   }, [focused])
   const [isLocked, lock] = useLock()
-  /** The decided one leaves the list, and the next one gets the focus. */
   function goOn(decided: string) {
     const next = nextKey(keys, decided)
     pinned.current = null
@@ -175,9 +173,7 @@ function NothingWaits() {
   )
 }
 
-type RowProps = { approval: ApprovalRecord; isShown: boolean }
-
-function Row({ approval, isShown }: RowProps) {
+function Row({ approval, isShown }: { approval: ApprovalRecord; isShown: boolean }) {
   const now = useNow()
   const left = timeLeft(approval.until, now)
   return (
@@ -203,7 +199,6 @@ function Row({ approval, isShown }: RowProps) {
 
 type ItemProps = {
   itemKey: string
-  /** Undefined: it is not in the list. */
   approval: ApprovalRecord | undefined
   isLoading: boolean
 } & Omit<ComponentProps<typeof ApprovalDetail>, 'approval'>

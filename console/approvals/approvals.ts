@@ -33,7 +33,6 @@ export function subjectOf(approval: ApprovalRecord): string {
   return JSON.stringify([documentId, name, first ?? input])
 }
 
-/** The other approvals that are about the same. */
 export const findSame = (approval: ApprovalRecord, others: ApprovalRecord[]): ApprovalRecord[] =>
   others.filter((each) => keyOf(each) !== keyOf(approval) && subjectOf(each) === subjectOf(approval))
 
@@ -43,7 +42,6 @@ export function parseKey(key: string): Pick<ApprovalRecord, 'executionId' | 'id'
   return executionId === '' || id === '' || more.length > 0 ? null : { executionId, id }
 }
 
-/** Those whose title or name contains a text, in any case. */
 export function searchApprovals<T extends Pick<ApprovalRecord, 'title' | 'name'>>(
   approvals: T[],
   search: string,

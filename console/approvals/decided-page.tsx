@@ -7,7 +7,6 @@ import { listPage } from '../list-page.tsx'
 import { toHref } from '../state/location.ts'
 import { describeOutcome, keyOf, shownValues } from './approvals.ts'
 
-/** What people have decided, the latest decision first. */
 export const DecidedPage = listPage({
   title: 'Past decisions',
   path: '/approvals/decided',

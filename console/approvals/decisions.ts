@@ -1,13 +1,12 @@
 import type { ApprovalRecord, DecisionRecord } from '../../lib/contract/records/approval.ts'
 import { ApiError, asApiError } from '../api/api-error.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { pathOfRun } from '../api/runs.ts'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store } from '../state/store.ts'
 
 /** A decision of this page. It can be taken back while it `waits`; the service takes none back. */
 export type Decided = {
-  /** The key of its approval. */
   key: string
   title: string
   decision: 'approve' | 'reject'
@@ -66,9 +65,7 @@ export function createDecisions(delayMs = UNDO_MS) {
       all.set(all.get().filter((each) => each.key !== key))
       return true
     },
-    /** Sends what waits, at once. */
     flush: (isLast = false) => Promise.all([...waiting.keys()].map((key) => send(key, isLast))),
-    /** Forgets all but what is under way. */
     clear(): void {
       all.set(all.get().filter(({ state }) => state === 'waits' || state === 'sending'))
     },
@@ -93,7 +90,7 @@ export function toSend({ executionId, id }: Pick<ApprovalRecord, 'executionId' |
   return async (isLast) => {
     const keepalive = isLast && new Blob([body]).size < MAX_LAST_BYTES
     try {
-      await requestJson<DecisionRecord>(path, { method: 'POST', body, keepalive, ...(token && { token }) })
+      await post<DecisionRecord>(path, { body, keepalive, ...(token && { token }) })
       return true
     } catch (error) {
       if (error instanceof ApiError && TOO_LATE.includes(error.code)) return false

@@ -6,14 +6,11 @@ import { useResource } from '../api/use-resource.ts'
 import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
 import { RunLink, StatusBadge, Time } from '../components/values.tsx'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { say, Text, VisibleText } from '../components/visible-text.tsx'
 import { useScope } from '../state/session.ts'
 import { describeOutcome, findPastApproval, type Outcome, parseKey } from './approvals.ts'
 
-type Props = { itemKey: string; title: string | undefined }
-
-/** An approval that is open no more: by whom it was decided, and how. */
-export function PastApproval({ itemKey, title }: Props) {
+export function PastApproval({ itemKey, title }: { itemKey: string; title: string | undefined }) {
   const item = parseKey(itemKey)
   const mayRead = useScope('read')
   const { data, error, reload } = useResource(`${itemKey} ${mayRead}`, (signal) =>
@@ -69,27 +66,18 @@ async function load({ executionId, id }: { executionId: string; id: string }, si
   return { run, past: findPastApproval(steps.items, id) }
 }
 
-/** Who decided what, when, and why. */
-function OutcomeView({ outcome }: { outcome: Outcome }) {
-  return (
-    <div>
-      <p>
-        <strong>
-          <VisibleText text={describeOutcome(outcome)} />
-        </strong>
-        {outcome.decidedAt !== '' && (
-          <>
-            , <Time value={outcome.decidedAt} />
-          </>
-        )}
-      </p>
-      <Paragraph class="long-text" text={outcome.note} />
-      {outcome.input !== null && (
-        <>
-          <h3>Input as changed</h3>
-          <JsonView value={outcome.input} label="the changed input" />
-        </>
-      )}
-    </div>
-  )
-}
+const OutcomeView = ({ outcome }: { outcome: Outcome }) => (
+  <div>
+    <p>
+      <Text as="strong" text={describeOutcome(outcome)} />
+      {outcome.decidedAt !== '' && say`, ${<Time value={outcome.decidedAt} />}`}
+    </p>
+    <Text class="long-text" text={outcome.note} />
+    {outcome.input !== null && (
+      <>
+        <h3>Input as changed</h3>
+        <JsonView value={outcome.input} label="the changed input" />
+      </>
+    )}
+  </div>
+)

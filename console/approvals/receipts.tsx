@@ -38,7 +38,6 @@ export function useDecisions(update: List<ApprovalRecord>['update']): Decided[] 
 
 const VERBS = { approve: 'Approved', reject: 'Rejected' }
 
-/** The last decisions of this page, and how to take them back. */
 export const Receipts = ({ decided }: { decided: Decided[] }) => (
   <ul class="plain-list stack receipts" aria-label="Your decisions">
     {decided.map(({ key, title, decision, state, error }) => (

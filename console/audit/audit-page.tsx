@@ -3,7 +3,7 @@ import { requestPage } from '../api/request.ts'
 import { type List, mergeNewest, useList } from '../api/use-list.ts'
 import { formatCountOf } from '../components/format.ts'
 import { Time } from '../components/values.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { hrefHere, type Query } from '../state/location.ts'
 import {
@@ -19,7 +19,6 @@ import {
 import { EntryDialog } from './entry-dialog.tsx'
 import { ActorName, ResultBadge, Target } from './entry-values.tsx'
 
-/** Who changed what, newest first. The change that is open is in the URL, too. */
 export const AuditPage = listPage({
   title: 'Audit log',
   path: '/audit',
@@ -90,7 +89,6 @@ function useEntries(filters: Filters): List<Entry> {
   })
 }
 
-/** Of what was changed, so much is in the list. */
 const SHOWN_CHANGES = 2
 
 function Changes({ entry }: { entry: Entry }) {
@@ -99,13 +97,7 @@ function Changes({ entry }: { entry: Entry }) {
     <>
       {changes.slice(0, SHOWN_CHANGES).map(({ name, from, to }) => (
         <div key={name}>
-          <VisibleText text={name} class="muted" />{' '}
-          {from !== undefined && (
-            <>
-              <VisibleText text={shorten(from)} />
-              {' → '}
-            </>
-          )}
+          <VisibleText text={name} class="muted" /> {from !== undefined && say`${shorten(from)} → `}
           <VisibleText text={shorten(to)} />
         </div>
       ))}

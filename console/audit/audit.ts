@@ -75,7 +75,6 @@ function useActors(entries: Entry[]): Suggestion[] {
   return firstOf(me ? [[me.tokenId, 'This token'], ...listed] : listed)
 }
 
-/** Which changes the page lists. */
 export const FILTERS = {
   action: { label: 'Action', choices: ACTION_LABELS },
   actor: {
@@ -98,7 +97,6 @@ export const toApiQuery = ({ action, actor, target, ...range }: Filters, now: nu
   ...toApiRange(range, now),
 })
 
-/** A link to the page. */
 export const auditHref = (filters: Partial<Filters>): string => hrefOf('/audit', FILTERS, filters as Values)
 
 /** What was deleted has no page any more. Limits belong to what is still there. */
@@ -141,9 +139,8 @@ export const shorten = (text: string): string =>
 type Actor = Entry['actor']
 
 /** How people call an actor. Of an ARN, what is behind the account: `assumed-role/Admin/ada`. */
-export function nameOf({ name, subject, id }: Actor): string {
-  return name ?? subject ?? /^arn:[^:]*:[^:]*:[^:]*:[^:]*:(.+)$/.exec(id)?.[1] ?? shorten(id)
-}
+export const nameOf = ({ name, subject, id }: Actor): string =>
+  name ?? subject ?? /^arn:[^:]*:[^:]*:[^:]*:[^:]*:(.+)$/.exec(id)?.[1] ?? shorten(id)
 
 export const ACTOR_LABELS: Record<Actor['kind'], string> = {
   token: 'API token',

@@ -1,12 +1,11 @@
 import { isUuid, timeOfId } from '../../lib/core/ids.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Facts } from '../components/data.tsx'
 import { closeShown, InfoDialog } from '../components/dialog.tsx'
 import { ItemTable } from '../components/item-table.tsx'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ErrorBox, Facts, Spinner } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import {
   ACTOR_LABELS,
   auditHref,
@@ -21,11 +20,9 @@ import { ActorName, ResultBadge, Target } from './entry-values.tsx'
 
 type Props = {
   entryId: string
-  /** Undefined: it is not among those that are listed. */
   entry: Entry | undefined
 }
 
-/** One change: everything that is known of it. */
 export function EntryDialog({ entryId, entry: listed }: Props) {
   const { data, error, reload, isLoading } = useResource(`${entryId} ${listed === undefined}`, (signal) =>
     listed ? Promise.resolve(listed) : findEntry(entryId, signal),
@@ -55,9 +52,7 @@ function Details({ entry }: { entry: Entry }) {
   const { id, at, actor, source, action, target } = entry
   return (
     <>
-      <h3>
-        <VisibleText text={labelOf(action)} />
-      </h3>
+      <Text as="h3" text={labelOf(action)} />
       <div class="toolbar">
         <ResultBadge entry={entry} />
         <OutcomeNote entry={entry} />

@@ -1,28 +1,17 @@
 import { isUuid } from '../../lib/core/ids.ts'
 import { LONGEST_CHANGE_MS } from '../../lib/core/limits.ts'
 import { AgentLink, Badge, RunLink, useNow } from '../components/values.tsx'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { say, toVisible, VisibleText } from '../components/visible-text.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type Entry, KIND_LABELS, nameOf, shorten, targetHref } from './audit.ts'
 
-/** What was changed, with a link to its page. */
 export function Target({ entry }: { entry: Entry }) {
   const { kind, id, agentId, executionId } = entry.target
   return (
     <>
       <span class="muted">{KIND_LABELS[kind] ?? kind}</span> <TargetName entry={entry} />
-      {agentId !== undefined && (
-        <>
-          {' of '}
-          <AgentName agentId={agentId} />
-        </>
-      )}
-      {executionId !== undefined && id !== null && (
-        <>
-          {' of run '}
-          <RunLink executionId={executionId} />
-        </>
-      )}
+      {agentId !== undefined && say` of ${<AgentName agentId={agentId} />}`}
+      {executionId !== undefined && id !== null && say` of run ${<RunLink executionId={executionId} />}`}
     </>
   )
 }
@@ -52,7 +41,6 @@ function AgentName({ agentId }: { agentId: string }) {
   )
 }
 
-/** Who made a change. */
 export function ActorName({ actor }: { actor: Entry['actor'] }) {
   const me = useMe()
   return (
@@ -63,7 +51,6 @@ export function ActorName({ actor }: { actor: Entry['actor'] }) {
   )
 }
 
-/** What became of a change. */
 export function ResultBadge({ entry }: { entry: Entry }) {
   const { result, error = 'Failed' } = entry
   if (result === 'STARTED') return <StartedBadge at={entry.at} />

@@ -2,11 +2,10 @@ import { useState } from 'preact/hooks'
 import type { VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { BatchRecord, BatchStateRecord } from '../../lib/contract/records/batch.ts'
 import { nameOfVersion, useVersionName } from '../api/agents.ts'
-import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { requestJson, send } from '../api/request.ts'
+import { newIdempotencyKey, post } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { SelectField } from '../components/field.tsx'
-import { ConfirmButton } from '../components/form-dialog.tsx'
+import { ConfirmButton, DeleteButton } from '../components/form-dialog.tsx'
 import { formatCountOf } from '../components/format.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
@@ -17,7 +16,6 @@ type Props = {
   onChange: (batch: BatchRecord) => void
 }
 
-/** What can be done with a batch in its state and with the scopes of the token. */
 export function BatchActions({ batch, onChange }: Props) {
   const [mayRun, mayManage] = [useScope('run'), useScope('manage')]
   const [key] = useState(newIdempotencyKey)
@@ -25,23 +23,12 @@ export function BatchActions({ batch, onChange }: Props) {
   const hasEnded = batch.status === 'ENDED'
   const path = `/v1/batches/${encodeURIComponent(batch.id)}`
 
-  async function cancel() {
-    const changed = await requestJson<BatchRecord | BatchStateRecord>(`${path}/cancel`, { method: 'POST' })
-    onChange({ ...batch, ...changed })
-  }
-
   async function retry() {
-    const { id } = await requestJson<BatchRecord>(`${path}/retry-failed`, {
-      method: 'POST',
+    const { id } = await post<BatchRecord>(`${path}/retry-failed`, {
       headers: { 'Idempotency-Key': `${key} ${version}` },
       query: { version },
     })
     navigate(toHref(toPath('batches', id)))
-  }
-
-  async function remove() {
-    await send(path, { method: 'DELETE' })
-    navigate('#/batches')
   }
 
   return (
@@ -66,7 +53,7 @@ export function BatchActions({ batch, onChange }: Props) {
         class="danger"
         isOffered={mayRun && batch.status === 'IN_PROGRESS'}
         asks={{ title: 'Cancel this batch?', yes: 'Cancel batch', no: 'Keep running' }}
-        action={cancel}
+        action={async () => onChange({ ...batch, ...(await post<BatchStateRecord>(`${path}/cancel`)) })}
         done="The batch is being cancelled."
       >
         <p>
@@ -74,13 +61,11 @@ export function BatchActions({ batch, onChange }: Props) {
           Afterwards, “Retry failed” runs the rest as a new batch.
         </p>
       </ConfirmButton>
-      <ConfirmButton
-        label="Delete…"
-        class="danger"
+      <DeleteButton
+        noun="batch"
+        path={path}
         isOffered={mayManage && hasEnded}
-        asks={{ title: 'Delete this batch?', yes: 'Delete batch', no: 'Keep batch' }}
-        action={remove}
-        done="The batch is deleted."
+        onDone={() => navigate('#/batches')}
         text={`Its ${formatCountOf(batch.lines, 'run')} with their results are deleted, too. This cannot be undone: download the results first if you need them.`}
       />
     </>

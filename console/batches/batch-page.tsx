@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
-import { runTimeOf } from '../agents/durations.ts'
+import { runTimeOf } from '../agents/run-figures.ts'
 import { asApiError } from '../api/api-error.ts'
 import { requestEvents, requestJson } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useRecord } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
-import { Card, Facts } from '../components/data.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { Views } from '../components/filter-bar.tsx'
 import { formatCost, formatCount, formatPercent, shortId } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
+import { Card, Facts } from '../components/page.tsx'
 import {
   AgentLink,
   CopiedId,
@@ -23,7 +23,7 @@ import {
   Time,
   VersionLink,
 } from '../components/values.tsx'
-import { Paragraph, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { Text, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
 import { BatchActions } from './batch-actions.tsx'
 import {
@@ -36,7 +36,6 @@ import {
 } from './batches.ts'
 import { BatchStatus, ProgressBar } from './progress.tsx'
 
-/** One batch: how far it is, what it cost, and its runs. Which of these are shown is in the URL. */
 export function BatchPage({ batchId, query }: { batchId: string; query: URLSearchParams }) {
   const { isReconnecting, isDeleted, ...batch } = useBatch(batchId)
   const status = parseLineStatus(query.get('status'))
@@ -67,7 +66,6 @@ export function BatchPage({ batchId, query }: { batchId: string; query: URLSearc
   )
 }
 
-/** A batch, which is followed while it is open and the page is visible. */
 function useBatch(batchId: string) {
   const path = `/v1/batches/${encodeURIComponent(batchId)}`
   const resource = useRecord<BatchRecord>(path)
@@ -130,7 +128,7 @@ function Progress({ batch }: { batch: BatchRecord }) {
           Cost: formatBatchCost(batch),
         }}
       />
-      {error && <Paragraph class="warning-note" text={error.message} />}
+      {error && <Text class="warning-note" text={error.message} />}
     </Card>
   )
 }
@@ -168,7 +166,6 @@ const LINE_VIEW = {
   status: { label: 'Runs with this status', choices: { ALL: 'All', ...LINE_STATUSES }, default: 'ALL' },
 }
 
-/** The runs of a batch in the order of its lines. */
 function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | null }) {
   // A filtered page can be short: the service reads a part of the lines for each.
   const list = useList<ExecutionSummaryRecord>(`/v1/batches/${encodeURIComponent(batch.id)}/executions`, {
@@ -197,7 +194,7 @@ function Lines({ batch, status }: { batch: BatchRecord; status: LineStatus | nul
         }}
         empty={status === null ? 'No line has started, or its runs were deleted.' : 'No run has this status.'}
       />
-      <p class="muted note">Lines that have not started, or were not started any more, have no run.</p>
+      <p class="muted">Lines that have not started, or were not started any more, have no run.</p>
     </Card>
   )
 }

@@ -13,7 +13,6 @@ export { BatchPage } from './batch-page.tsx'
 
 const isOpen = ({ status }: BatchRecord) => status !== 'ENDED'
 
-/** All batches, newest first. */
 export const BatchesPage = listPage({
   title: 'Batches',
   path: '/batches',

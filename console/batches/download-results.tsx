@@ -2,17 +2,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { type ApiError, asApiError, unreachable } from '../api/api-error.ts'
 import { nextQueryOf, send } from '../api/request.ts'
-import { Button } from '../components/button.tsx'
-import { announce, saveFile } from '../components/copy-button.tsx'
+import { announce, Button, saveFile } from '../components/button.tsx'
 import { InfoDialog } from '../components/dialog.tsx'
 import { formatBytes, formatPercent } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { resultsFileOf } from './batches.ts'
 
-/** Results of one request. */
 const PAGE_SIZE = 1_000
 
-/** Saves the results of a batch as a file of JSON lines. */
 export function DownloadResults({ batch }: { batch: BatchRecord }) {
   const [loaded, setLoaded] = useState<{ lines: number; bytes: number } | null>(null)
   const [error, setError] = useState<ApiError | null>(null)

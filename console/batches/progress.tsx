@@ -2,10 +2,9 @@ import type { BatchRecord } from '../../lib/contract/records/batch.ts'
 import { formatCount, formatPercent } from '../components/format.ts'
 import { PartsBar } from '../components/small-charts.tsx'
 import { Badge } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say } from '../components/visible-text.tsx'
 import { BATCH_STATUSES, progressOf } from './batches.ts'
 
-/** How far a batch is: what succeeded, what failed, and the rest. */
 export function ProgressBar({ batch }: { batch: BatchRecord }) {
   const { counts, lines } = batch
   const ended = counts.SUCCESS + counts.ERROR
@@ -29,7 +28,6 @@ export function ProgressBar({ batch }: { batch: BatchRecord }) {
   )
 }
 
-/** The state of a batch, and why it was stopped. */
 export function BatchStatus({ batch: { status, error, counts } }: { batch: BatchRecord }) {
   const kind = status !== 'ENDED' ? 'in_progress' : error ? 'warning' : counts.ERROR > 0 ? 'error' : 'success'
   return (
@@ -37,11 +35,7 @@ export function BatchStatus({ batch: { status, error, counts } }: { batch: Batch
       <span class="badge-code">
         {BATCH_STATUSES[status]}
         {status === 'ENDED' && !error && counts.ERROR > 0 && ' with failures'}
-        {error && (
-          <>
-            : <VisibleText text={error.code} />
-          </>
-        )}
+        {error && say`: ${error.code}`}
       </span>
     </Badge>
   )

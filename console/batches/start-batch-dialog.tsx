@@ -4,17 +4,15 @@ import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import { MAX_CONCURRENCY } from '../../lib/core/batch.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
 import type { ApiError } from '../api/api-error.ts'
-import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { requestJson } from '../api/request.ts'
-import { announce } from '../components/copy-button.tsx'
+import { newIdempotencyKey, post } from '../api/request.ts'
+import { announce } from '../components/button.tsx'
 import { Field } from '../components/field.tsx'
-import { Fields } from '../components/fields.tsx'
 import { AgentField } from '../components/filter-bar.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatBytes, formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, TextList } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { mediaTypeOf, NO_BATCH_OPTIONS, toBatchQuery } from './batches.ts'
@@ -40,13 +38,9 @@ const LIMITS = {
   },
 }
 
-type Props = { agent: string; onClose: () => void }
-
-/** What is typed is kept by this name. */
 export const batchForm = (agent: string): string => `batch ${agent}`
 
-/** Starts a batch with the lines of a file, after the service has checked them. */
-export function StartBatchDialog({ agent: given, onClose }: Props) {
+export function StartBatchDialog({ agent: given, onClose }: { agent: string; onClose: () => void }) {
   const boundTenant = useMe()?.tenantId ?? null
   const typed = useTypedForm(batchForm(given), () => ({ agent: given, ...NO_BATCH_OPTIONS }))
   const { agent, ...options } = typed.form
@@ -58,21 +52,20 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
   // The same key for the same batch: sent twice, it starts once.
   const key = useMemo(newIdempotencyKey, [request])
 
-  const post = <T,>(query: object) =>
-    requestJson<T>(`/v1/agents/${encodeURIComponent(agent)}/batches`, {
-      method: 'POST',
+  const ask = <T,>(query: object) =>
+    post<T>(`/v1/agents/${encodeURIComponent(agent)}/batches`, {
       query: { ...toBatchQuery(options), ...query },
       body: file?.text ?? '',
       headers: { 'Content-Type': mediaTypeOf(file?.text ?? ''), 'Idempotency-Key': key },
     })
   async function send(): Promise<boolean> {
     if (lines === null) {
-      const valid = await post<{ lines: number }>({ validateOnly: true })
+      const valid = await ask<{ lines: number }>({ validateOnly: true })
       setChecked({ request, lines: valid.lines })
       announce(`${formatCountOf(valid.lines, 'line')} are valid.`)
       return false
     }
-    const batch = await post<BatchRecord>({})
+    const batch = await ask<BatchRecord>({})
     announce('The batch has started.')
     onClose()
     navigate(toHref(toPath('batches', batch.id)))
@@ -116,9 +109,7 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
           />
         )}
       </Field>
-      <div class="fields">
-        <Fields of={typed} fields={boundTenant === null ? { ...TENANT, ...LIMITS } : LIMITS} />
-      </div>
+      {typed.row(boundTenant === null ? { ...TENANT, ...LIMITS } : LIMITS)}
       {lines !== null && (
         <p role="status">
           {lines === 1 ? '1 line is valid' : `${formatCount(lines)} lines are valid`}. Starting runs the
@@ -129,23 +120,14 @@ export function StartBatchDialog({ agent: given, onClose }: Props) {
   )
 }
 
-/** What is wrong with the lines, each with its number. */
 function LineErrors({ error }: { error: ApiError }) {
   const errors = error.problem?.errors ?? []
   if (error.code !== 'InputSchemaMismatch' || errors.length === 0) return <ErrorBox error={error} />
   return (
     <section class="error-box" role="alert">
       <h2>Some lines are wrong</h2>
-      <p>
-        <VisibleText text={error.message} />
-      </p>
-      <ul class="plain-list box">
-        {errors.map(({ path, message }, index) => (
-          <li key={`${index} ${path}`}>
-            <VisibleText text={message} />
-          </li>
-        ))}
-      </ul>
+      <Text text={error.message} />
+      <TextList class="plain-list box" texts={errors.map(({ message }) => message)} />
     </section>
   )
 }

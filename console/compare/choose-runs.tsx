@@ -3,11 +3,10 @@ import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
 import { Button } from '../components/button.tsx'
-import { Card } from '../components/data.tsx'
 import { useAction } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
 import { shortId } from '../components/format.ts'
-import { ErrorBox } from '../components/page.tsx'
+import { Card, ErrorBox } from '../components/page.tsx'
 import { TextLink } from '../components/visible-text.tsx'
 import { navigate, toHref } from '../state/location.ts'
 import { parseRunId } from './comparison.ts'
@@ -21,7 +20,6 @@ type Props = {
   original: string | null
 }
 
-/** Chooses the two runs. */
 export function ChooseRuns({ a, b, agent, original }: Props) {
   const [texts, setTexts] = useState({ a, b })
   const [isChecked, setIsChecked] = useState(false)
@@ -76,7 +74,6 @@ const show = (a: string, b: string) => navigate(toHref('/compare', { a, b }))
 
 const MISSING = `Enter the ID of a run, such as ${shortId('01a2003a-d1f2-7169-a695-5ea4428d9251')}: all 36 characters.`
 
-/** Finds the newest successful run of an agent, other than this one. */
 function LastSuccess({ agent, other }: { agent: string; other: string }) {
   const [hasNone, setHasNone] = useState(false)
   const { isRunning, error, start } = useAction(async () => {

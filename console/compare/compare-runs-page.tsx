@@ -2,9 +2,8 @@ import './compare.css'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import { useRecord } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
-import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
-import { Page } from '../components/page.tsx'
+import { Card, Page } from '../components/page.tsx'
 import { TextLink } from '../components/visible-text.tsx'
 import { toHref } from '../state/location.ts'
 import { ChooseRuns } from './choose-runs.tsx'
@@ -30,7 +29,6 @@ export function CompareRunsPage({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Two runs side by side: what they were asked for, what they did and returned, and what that took. */
 function CompareRuns({ a, b }: { a: string; b: string }) {
   const comparison = useRecord<ComparisonRecord>(`/v1/agent_executions/${a}/compare/${b}`)
   const agent = comparison.data?.left.documentId

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { ComparisonRecord } from '../../lib/contract/records/comparison.ts'
 import { Button } from '../components/button.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { type ComparedStep, groupSteps, keyOfStep, titleOfStep } from './comparison.ts'
 import { DifferenceList, SideHeads } from './difference-list.tsx'
@@ -14,7 +14,6 @@ const PORTION = 50
 
 type Props = Pick<ComparisonRecord, 'left' | 'right' | 'steps' | 'hasMoreSteps'>
 
-/** The steps of both runs: those that differ with what differs, the others folded. */
 export function ComparedSteps({ left, right, steps, hasMoreSteps }: Props) {
   const [shown, setShown] = useState(PORTION)
   const groups = useMemo(() => groupSteps(steps), [steps])
@@ -74,9 +73,7 @@ function DifferingStep({ step, isFirst, hrefs }: StepProps) {
   return (
     <li class="compared-step" id={isFirst ? FIRST : undefined} tabIndex={isFirst ? -1 : undefined}>
       <div class="compared-head">
-        <h3>
-          <VisibleText text={title} />
-        </h3>
+        <Text as="h3" text={title} />
         {isFirst && <span class="badge badge-warning">First difference</span>}
         {step.number === null && <span class="badge">Only in B</span>}
         {step.otherNumber === null && <span class="badge">Only in A</span>}
@@ -100,20 +97,15 @@ function DifferingStep({ step, isFirst, hrefs }: StepProps) {
   )
 }
 
-/** Their titles are shown on request. */
-function SameSteps({ steps }: { steps: ComparedStep[] }) {
-  return (
-    <li class="compared-step">
-      <details>
-        <summary>{formatCountOf(steps.length, 'step')} without a difference</summary>
-        <ul>
-          {steps.map((step) => (
-            <li key={keyOfStep(step)}>
-              <VisibleText text={titleOfStep(step)} />
-            </li>
-          ))}
-        </ul>
-      </details>
-    </li>
-  )
-}
+const SameSteps = ({ steps }: { steps: ComparedStep[] }) => (
+  <li class="compared-step">
+    <details>
+      <summary>{formatCountOf(steps.length, 'step')} without a difference</summary>
+      <ul>
+        {steps.map((step) => (
+          <Text as="li" key={keyOfStep(step)} text={titleOfStep(step)} />
+        ))}
+      </ul>
+    </details>
+  </li>
+)

@@ -23,7 +23,6 @@ export function groupSteps(steps: ComparedStep[]): StepGroup[] {
   return groups
 }
 
-/** Identifies a step in both runs. */
 export const keyOfStep = ({ number, otherNumber }: ComparedStep): string =>
   `${number ?? '-'} ${otherNumber ?? '-'}`
 

@@ -24,33 +24,28 @@ export const SideHeads = () => (
   </div>
 )
 
-/** Each value that differs, on both sides: side by side where there is room. */
-export function DifferenceList({ differences, isCut }: Differences) {
-  return (
-    <>
-      <ul class="plain-list differences">
-        {differences.map((difference) => (
-          <li key={difference.path}>
-            {difference.path !== '' && <Path path={difference.path} />}
-            <div class="sides">
-              <Side name="A" side="a">
-                {shownValue(difference, 'left', 'removed')}
-              </Side>
-              <Side name="B" side="b">
-                {shownValue(difference, 'right', 'added')}
-              </Side>
-            </div>
-          </li>
-        ))}
-      </ul>
-      {isCut && (
-        <p class="muted">
-          There are more differences than {formatCountOf(differences.length, 'difference')}.
-        </p>
-      )}
-    </>
-  )
-}
+export const DifferenceList = ({ differences, isCut }: Differences) => (
+  <>
+    <ul class="plain-list differences">
+      {differences.map((difference) => (
+        <li key={difference.path}>
+          {difference.path !== '' && <Path path={difference.path} />}
+          <div class="sides">
+            <Side name="A" side="a">
+              {shownValue(difference, 'left', 'removed')}
+            </Side>
+            <Side name="B" side="b">
+              {shownValue(difference, 'right', 'added')}
+            </Side>
+          </div>
+        </li>
+      ))}
+    </ul>
+    {isCut && (
+      <p class="muted">There are more differences than {formatCountOf(differences.length, 'difference')}.</p>
+    )}
+  </>
+)
 
 const Path = ({ path }: { path: string }) => {
   const option = Object.hasOwn(OPTIONS, path) ? OPTIONS[path] : undefined

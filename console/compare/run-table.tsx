@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
-import { durationOf } from '../agents/durations.ts'
+import { durationOf } from '../agents/run-figures.ts'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { AgentLink, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -82,37 +82,34 @@ const ROWS: Row[] = [
 ]
 
 /** What is known of both runs beside their payloads. Tokens and cost are with the agents that they called. */
-export function RunTable({ left, right }: { left: Run; right: Run }) {
-  return (
-    <dl class="compared-facts">
-      {ROWS.map(({ name, show, valueIn, figureIn, isTime }) => {
-        // How much figures differ is said beside them.
-        const differs = valueIn !== undefined && valueIn(left) !== valueIn(right)
-        const isCompared = figureIn && !(isTime && !hasSameLoad(left, right))
-        const change = isCompared ? formatChange(figureIn(left), figureIn(right)) : ''
-        return (
-          <div key={name} class={differs ? 'differs' : undefined}>
-            <dt class="muted">
-              {name} {differs && <span class="badge badge-warning">differs</span>}
-            </dt>
-            <dd>
-              <span class="side-name">A</span> {show(left)}
-            </dd>
-            <dd>
-              <span class="side-name">B</span> {show(right)} {change && <span class="muted">({change})</span>}
-            </dd>
-          </div>
-        )
-      })}
-    </dl>
-  )
-}
+export const RunTable = ({ left, right }: { left: Run; right: Run }) => (
+  <dl class="compared-facts">
+    {ROWS.map(({ name, show, valueIn, figureIn, isTime }) => {
+      // How much figures differ is said beside them.
+      const differs = valueIn !== undefined && valueIn(left) !== valueIn(right)
+      const isCompared = figureIn && !(isTime && !hasSameLoad(left, right))
+      const change = isCompared ? formatChange(figureIn(left), figureIn(right)) : ''
+      return (
+        <div key={name} class={differs ? 'differs' : undefined}>
+          <dt class="muted">
+            {name} {differs && <span class="badge badge-warning">differs</span>}
+          </dt>
+          <dd>
+            <span class="side-name">A</span> {show(left)}
+          </dd>
+          <dd>
+            <span class="side-name">B</span> {show(right)} {change && <span class="muted">({change})</span>}
+          </dd>
+        </div>
+      )
+    })}
+  </dl>
+)
 
 /** A run of a batch or of a trial shares workers with others of it, and a resumed one has waited. */
 export const hasSameLoad = (a: Pick<Run, 'source' | 'attempts'>, b: Pick<Run, 'source' | 'attempts'>) =>
   a.source === b.source && a.attempts === b.attempts
 
-/** Where the documents of two versions of one agent are compared. */
 export const versionsHref = ({ documentId, versionId }: Run, right: Run): string | null =>
   documentId === right.documentId && versionId !== right.versionId
     ? toHref(toPath('agents', documentId, 'compare'), { before: versionId, after: right.versionId })

@@ -9,7 +9,6 @@ const MAX_EDITS = 400
 /** With less in common than this part of the longer text, its words would be noise. */
 const MIN_COMMON = 0.2
 
-/** Two texts as one, with the words that only one of them has. */
 export function diffTexts(before: string, after: string): Part[] {
   const whole: Part[] = [
     { kind: 'removed', text: before },
@@ -28,10 +27,8 @@ export function diffTexts(before: string, after: string): Part[] {
 
 const TAGS = { same: 'span', removed: 'del', added: 'ins' } as const
 
-type Props = { before: string; after: string; of?: Part['kind'] }
-
 /** The words of two texts, with those that only one of them has. @param props.of without those of the other one */
-export function WordDiff({ before, after, of }: Props) {
+export function WordDiff({ before, after, of }: { before: string; after: string; of?: Part['kind'] }) {
   const parts = diffTexts(before, after).filter(({ kind }) => !of || kind === 'same' || kind === of)
   return (
     <bdi class="mono word-diff">

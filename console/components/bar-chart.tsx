@@ -1,14 +1,12 @@
 import './bar-chart.css'
 import { ItemTable } from './item-table.tsx'
 
-/** `color`: one of the series of the theme. */
 export type Series = { name: string; color: 1 | 2 | 3 | 4 }
 
 /** One bar: a value for each series, from the bottom up. `href`: where it leads. `mark`: what happened then. */
 type ChartBar = { label: string; values: number[]; href?: string; mark?: string | undefined }
 
 type Props = {
-  /** What the chart shows, in words. */
   label: string
   /** What the bars stand for, such as "Time": the head of their column in the table. */
   axis: string

@@ -2,8 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/api-error.ts'
 import { toHref, toPath } from '../state/location.ts'
 import type { Scope } from '../state/session.ts'
-import { Facts } from './data.tsx'
-import { ErrorBox, NeedsScope, Page, Spinner } from './page.tsx'
+import { ErrorBox, Facts, NeedsScope, Page, Spinner } from './page.tsx'
 import { TextLink } from './visible-text.tsx'
 
 type LoadedProps<T> = {
@@ -24,9 +23,7 @@ export const Loaded = <T,>({ of: { data, error, reload }, label, children }: Loa
 
 type PageProps<T> = LoadedProps<T> & {
   title: string
-  /** Above the title. */
   parent: ComponentChildren
-  /** Beside the title. */
   detail?: (data: T) => ComponentChildren
   actions?: (data: T) => ComponentChildren
   /** Tokens without it see which one is missing. */
@@ -58,7 +55,6 @@ export const AgentPath = ({ agent, title = agent }: { agent: string; title?: str
   </>
 )
 
-/** The first part of a page. */
 export const FactsCard = ({
   facts,
   children,

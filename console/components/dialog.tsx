@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, asApiError } from '../api/api-error.ts'
 import { currentLocation, hrefHere, navigate } from '../state/location.ts'
 import { Button } from './button.tsx'
-import { VisibleText } from './visible-text.tsx'
+import { Text } from './visible-text.tsx'
 
 type DialogProps = {
   title: string
@@ -46,9 +46,7 @@ export function Dialog({ title, onClose, isKept = false, children }: DialogProps
       onClose={finish}
       onCancel={isKept ? (event) => event.preventDefault() : undefined}
     >
-      <h2 id={titleId}>
-        <VisibleText text={title} />
-      </h2>
+      <Text as="h2" id={titleId} text={title} />
       {children}
     </dialog>
   )
@@ -56,11 +54,9 @@ export function Dialog({ title, onClose, isKept = false, children }: DialogProps
 
 type InfoProps = Omit<DialogProps, 'isKept'> & {
   close?: string
-  /** Buttons beside the one that closes it. */
   actions?: ComponentChildren
 }
 
-/** A dialog that shows something. */
 export const InfoDialog = ({ title, close = 'Close', actions, onClose, children }: InfoProps) => (
   <Dialog title={title} onClose={onClose}>
     <div class="form">
@@ -73,10 +69,7 @@ export const InfoDialog = ({ title, close = 'Close', actions, onClose, children 
   </Dialog>
 )
 
-/**
- * Closes the dialog of what the query of a page names.
- * @param path of the page @param name in the query @param id its value, which is what the dialog shows
- */
+/** Closes the dialog of what the query of a page names. @param id what the dialog shows */
 export function closeShown(path: string, name: string, id: string): void {
   const { path: current, query } = currentLocation.get()
   // The browser may have left the page already.
@@ -85,10 +78,7 @@ export function closeShown(path: string, name: string, id: string): void {
 
 type ActionState<T> = { isRunning: boolean; result: T | null; error: ApiError | null }
 
-/**
- * A request that a button starts. It can be started again, but not while it is under way. The result is that of the
- * last one, null while it runs.
- */
+/** A request that a button starts, not twice at a time. The result is that of the last one, null while it runs. */
 export function useAction<T = void>(
   action: () => Promise<T>,
 ): ActionState<T> & { start: () => Promise<void> } {

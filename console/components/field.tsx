@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { Paragraph, toVisible } from './visible-text.tsx'
+import { Text, toVisible } from './visible-text.tsx'
 
 /** What ties a control to its label, its help and its errors. */
 type Attributes = { id: string; 'aria-describedby': string; 'aria-invalid': boolean }
@@ -8,7 +8,6 @@ type Attributes = { id: string; 'aria-describedby': string; 'aria-invalid': bool
 type FieldProps = {
   label: string
   help?: ComponentChildren
-  /** What is wrong with it. */
   problems?: string[] | undefined
   children: (attributes: Attributes) => ComponentChildren
 }
@@ -25,7 +24,7 @@ export function Field({ label, help, problems = [], children }: FieldProps) {
       </p>
       <div id={`${id}-error`} aria-live="polite">
         {problems.map((problem) => (
-          <Paragraph key={problem} class="field-error" text={problem} />
+          <Text key={problem} class="field-error" text={problem} />
         ))}
       </div>
     </div>
@@ -181,12 +180,8 @@ export function CheckList<Value extends string>(props: CheckListSpec<Value> & Ed
 export type RadioSpec<Name extends string> = { label: string; radios: Record<Name, string> }
 
 /** One of a few, all of which are shown. */
-export function Choices<Name extends string>({
-  label,
-  radios,
-  value,
-  onChange,
-}: RadioSpec<Name> & Edited<Name>) {
+export function Choices<Name extends string>(props: RadioSpec<Name> & Edited<Name>) {
+  const { label, radios, value, onChange } = props
   const id = useId()
   return (
     <fieldset class="choices">

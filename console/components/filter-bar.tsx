@@ -3,7 +3,6 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { Button } from './button.tsx'
-import { Segments } from './data.tsx'
 import { Field, Suggestions } from './field.tsx'
 import {
   type Filter,
@@ -14,17 +13,16 @@ import {
   useAgentSuggestions,
   type Values,
 } from './filters.ts'
+import { Segments } from './page.tsx'
 import { CUSTOM } from './range.ts'
 
 type BarProps<T> = {
   filters: Filters<T>
   values: Values
-  /** The items that are listed. */
   items: T[]
   onChange: (change: Partial<Values>) => void
 }
 
-/** The fields of the filters of a list. */
 export function FilterBar<T>({ filters, values, items, onChange }: BarProps<T>) {
   const id = useId()
   const isBound = useMe()?.tenantId != null
@@ -185,10 +183,8 @@ function FilterInput({ value, isExact, suggestions, onChange, ...attributes }: I
   )
 }
 
-type AgentProps = { value: string; onChange: (value: string) => void }
-
 /** A field for the slug or the ID of an agent, which suggests those that exist. */
-export const AgentField = (field: AgentProps) => {
+export const AgentField = (field: { value: string; onChange: (value: string) => void }) => {
   const suggestions = useAgentSuggestions()
   return (
     <Field label="Agent">

@@ -1,82 +1,103 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import { type ApiError, withLabels } from '../api/api-error.ts'
+import { remove } from '../api/request.ts'
 import { type Scope, useScope } from '../state/session.ts'
-import { Button } from './button.tsx'
-import { announce } from './copy-button.tsx'
+import { announce, Button } from './button.tsx'
 import { Dialog, useAction } from './dialog.tsx'
 import { ErrorBox } from './page.tsx'
 import { Restored, type TypedForm, useReopen } from './typed-form.tsx'
 
-type FormProps = {
-  title: string
-  /** On the button that sends it. */
+type ActionProps = {
+  class?: string
   submit: ComponentChildren
-  /** The same while it is being sent. */
-  busy?: string
-  /** On the button that does not. */
-  close?: string
-  isDanger?: boolean
-  /** Whether it can be sent. */
-  isReady?: boolean
-  /** Why not. */
-  obstacle?: string | false
-  /** Where it is kept what was typed: forgotten when it is sent, or closed. */
-  typed?: Pick<TypedForm<object>, 'isRestored' | 'forget'>
-  /** Beside what was typed before, which is restored. */
-  note?: string
+  busy?: string | undefined
+  isDanger?: boolean | undefined
+  isReady?: boolean | undefined
   /** What the service calls the fields, and what the form does. */
-  labels?: Record<string, string>
-  /** In place of a box. */
-  showError?: (error: ApiError) => ComponentChildren
+  labels?: Record<string, string> | undefined
+  showError?: ((error: ApiError) => ComponentChildren) | undefined
   /** Before it is sent. @returns whether it may be */
-  validate?: (form: HTMLFormElement) => boolean
-  /** Resolves to false if the form goes on. */
+  validate?: ((form: HTMLFormElement) => boolean) | undefined
   send: () => Promise<unknown>
-  onClose: () => void
+  /** Before and after the button. */
+  before?: ComponentChildren
+  after?: ComponentChildren
   /** Fields, which may show what is wrong with them. */
   children: ComponentChildren | ((error: ApiError | null) => ComponentChildren)
 }
 
 /** A form that is sent once at a time. Its error is above its buttons. */
-export function FormDialog(props: FormProps) {
-  const { title, submit, busy = submit, close = 'Close', isDanger, isReady = true, typed, children } = props
-  const { labels = {} } = props
+export function ActionForm(props: ActionProps) {
+  const { submit, busy = submit, isDanger, isReady = true, labels = {}, children } = props
   const { showError = (error) => <ErrorBox error={withLabels(error, labels)} /> } = props
-  const { isRunning, error, start } = useAction(async () => {
-    if ((await props.send()) !== false) typed?.forget()
-  })
+  const { isRunning, error, start } = useAction(props.send)
   function send(event: TargetedSubmitEvent<HTMLFormElement>) {
     event.preventDefault()
-    // The dialog may be within another form.
+    // A dialog may be within another form.
     event.stopPropagation()
     if (isReady && (props.validate?.(event.currentTarget) ?? true)) void start()
   }
+  return (
+    <form class={props.class ?? 'stack'} onSubmit={send}>
+      {typeof children === 'function' ? children(error) : children}
+      {error && showError(error)}
+      <div class="actions">
+        {props.before}
+        <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isRunning || !isReady}>
+          {isRunning ? busy : submit}
+        </button>
+        {props.after}
+      </div>
+    </form>
+  )
+}
+
+type FormProps = Omit<ActionProps, 'class' | 'before' | 'after'> & {
+  title: string
+  close?: string
+  obstacle?: string | false
+  /** Where it is kept what was typed: forgotten when it is sent, or closed. */
+  typed?: Pick<TypedForm<object>, 'isRestored' | 'forget'>
+  /** Beside what was typed before, which is restored. */
+  note?: string
+  /** Resolves to false if the form goes on. */
+  send: () => Promise<unknown>
+  onClose: () => void
+}
+
+export function FormDialog({ title, close = 'Close', typed, ...form }: FormProps) {
+  const { obstacle, note, children } = form
   function leave() {
     typed?.forget()
-    props.onClose()
+    form.onClose()
   }
   return (
     <Dialog title={title} onClose={leave}>
-      <form class="form" onSubmit={send}>
-        {typed && <Restored typed={typed}>{props.note}</Restored>}
-        {typeof children === 'function' ? children(error) : children}
-        {error && showError(error)}
-        <div class="actions">
-          {props.obstacle && <span class="field-error">{props.obstacle}</span>}
-          <Button label={close} onClick={leave} />
-          <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isRunning || !isReady}>
-            {isRunning ? busy : submit}
-          </button>
-        </div>
-      </form>
+      <ActionForm
+        {...form}
+        class="form"
+        send={async () => (await form.send()) !== false && typed?.forget()}
+        before={
+          <>
+            {obstacle && <span class="field-error">{obstacle}</span>}
+            <Button label={close} onClick={leave} />
+          </>
+        }
+      >
+        {(error) => (
+          <>
+            {typed && <Restored typed={typed}>{note}</Restored>}
+            {typeof children === 'function' ? children(error) : children}
+          </>
+        )}
+      </ActionForm>
     </Dialog>
   )
 }
 
 type ButtonProps = {
   label: string
-  /** That the token needs. */
   scope?: Scope | undefined
   /** False: there is no button. A dialog that is open stays. */
   isOffered?: boolean | undefined
@@ -87,7 +108,6 @@ type ButtonProps = {
   children: (close: () => void) => ComponentChildren
 }
 
-/** A button that opens a dialog. */
 export function DialogButton({ label, scope, isDisabled, form, children, ...props }: ButtonProps) {
   const hasScope = useScope(scope ?? 'read') || scope === undefined
   const isOffered = (props.isOffered ?? true) && hasScope
@@ -147,7 +167,6 @@ export const ConfirmDialog = ({
 
 type ConfirmButtonProps = Omit<ConfirmProps, 'onClose'> & Omit<ButtonProps, 'children' | 'form'>
 
-/** A button that asks before it does something. */
 export const ConfirmButton = (props: ConfirmButtonProps) => {
   const { label, scope, isOffered, isDisabled, class: className, ...dialog } = props
   return (
@@ -156,3 +175,23 @@ export const ConfirmButton = (props: ConfirmButtonProps) => {
     </DialogButton>
   )
 }
+
+type DeleteProps = Pick<ConfirmProps, 'text'> &
+  Pick<ButtonProps, 'isOffered'> & {
+    noun: string
+    /** Of the API. */
+    path: string
+    onDone: () => void
+  }
+
+/** A button that deletes something, after it has asked. */
+export const DeleteButton = ({ noun, path, onDone, ...props }: DeleteProps) => (
+  <ConfirmButton
+    {...props}
+    label="Delete…"
+    class="danger"
+    asks={{ title: `Delete this ${noun}?`, yes: `Delete ${noun}`, no: `Keep ${noun}` }}
+    action={() => remove(path).then(onDone)}
+    done={`The ${noun} is deleted.`}
+  />
+)

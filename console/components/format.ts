@@ -5,10 +5,7 @@
  */
 const LOCALE = 'en-IE'
 
-/**
- * A duration for people, with three digits below a minute and two units above: `950 ms`, `1.00 s`, `12.3 s`,
- * `2 min 5 s`, `3 h 4 min`, `2 d 3 h`.
- */
+/** Three digits below a minute and two units above: `950 ms`, `1.00 s`, `12.3 s`, `2 min 5 s`, `2 d 3 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)} ms`
   if (ms < 59_950) return `${(ms / 1_000).toFixed(ms < 9_995 ? 2 : 1)} s`
@@ -130,7 +127,6 @@ export function formatInZone(value: string | number, timezone: string): string {
 /** A day in UTC. @param time milliseconds since the epoch */
 export const formatDay = (time: number): string => dayInUtc.format(time)
 
-/** Values that are typed one per line. */
 export const toLines = (text: string): string[] =>
   text
     .split('\n')

@@ -39,10 +39,7 @@ const NAMES: Record<string, string> = {
 /** A character that is not seen, with what is shown instead of it. */
 export type Token = { label: string; name: string }
 
-/**
- * A text, with the characters in it that are invisible or that change the order of others as tokens: overrides of the
- * direction, zero-width and control characters, tags. Line breaks and tabs stay.
- */
+/** A text, with characters as tokens that are invisible or change the order of others. Line breaks and tabs stay. */
 export function splitHidden(text: string): (string | Token)[] {
   const parts: (string | Token)[] = []
   let end = 0

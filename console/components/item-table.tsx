@@ -17,7 +17,6 @@ type Column<T, Row> = Cell<T, Row> | Partial<Record<Kind, Cell<T, Row>>>
 export type Columns<T, Row = unknown> = Record<string, Column<T, Row> | false>
 
 type TableProps<T, Row> = {
-  /** Names the items, for screen readers. */
   caption: string
   columns: Columns<T, Row>
   items: T[]

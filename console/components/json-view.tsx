@@ -1,8 +1,7 @@
 import './json-view.css'
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { Button } from './button.tsx'
-import { CopyButton } from './copy-button.tsx'
+import { Button, CopyButton } from './button.tsx'
 import { formatCount, formatCountOf, shorten } from './format.ts'
 import { entriesOf, initialDepth, portionsOf, preview, printJson, toNode } from './json-tree.ts'
 import { VisibleText } from './visible-text.tsx'
@@ -13,18 +12,13 @@ const CHARACTERS = 4_000
 
 type ViewProps = {
   value: unknown
-  /** What it is, for the button that copies it. */
   label: string
-  /** How many rows may be open at first. */
   maxRows?: number
   /** Whether it has a button of its own to copy it. */
   hasCopy?: boolean
 }
 
-/**
- * A JSON value as a tree. It is text only: nothing in it becomes markup. Parts are rendered when they are opened and
- * long lists and texts in portions, so that values of many megabytes do not block the page.
- */
+/** A JSON value as a tree of text, never markup. Parts are rendered when they are opened, long ones in portions. */
 export function JsonView({ value, label, maxRows = 60, hasCopy = true }: ViewProps) {
   const depth = useMemo(() => initialDepth(value, maxRows), [value, maxRows])
   return (
@@ -120,20 +114,15 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
   )
 }
 
-function LongText({ text }: { text: string }) {
-  return (
-    <>
-      <span class="json-string">"</span>
-      <TextPortions text={text} isJson />
-      <span class="json-string">"</span>
-    </>
-  )
-}
+const LongText = ({ text }: { text: string }) => (
+  <>
+    <span class="json-string">"</span>
+    <TextPortions text={text} isJson />
+    <span class="json-string">"</span>
+  </>
+)
 
-/**
- * A text in portions, each an element of its own that is laid out when it is asked for.
- * @param isJson shows line breaks and other control characters as JSON does
- */
+/** A text in portions, laid out when it is asked for. @param isJson shows control characters as JSON does */
 export function TextPortions({ text, isJson = false }: { text: string; isJson?: boolean }) {
   const [count, setCount] = useState(1)
   const portions = portionsOf(text, CHARACTERS, count)

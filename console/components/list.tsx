@@ -8,19 +8,15 @@ import { type Columns, ItemTable } from './item-table.tsx'
 import { ErrorBox, Spinner } from './page.tsx'
 
 export type Look<T, Row = unknown> = {
-  /** Names the items, for screen readers. */
   caption: string
   /** What an item is called, and several of them if not with an s. */
   noun: string
   plural?: string
   columns?: Columns<T, Row> | undefined
-  /** What the cells of a row share, such as a request. */
   useRow?: (item: T, list: List<T>) => Row
   /** Instead of columns: items are in a list. */
   Item?: ComponentType<{ item: T; list: List<T> }>
-  /** The class of the list of such items. */
   class?: string
-  /** Items that are shown at first. */
   shown?: number
   /** Nothing says how many there are. */
   isUncounted?: boolean
@@ -30,7 +26,6 @@ type ListProps<T, Row> = Look<T, Row> & {
   list: List<T>
   /** The items of the list that are shown. Absent: all. */
   found?: T[] | undefined
-  /** Why there is nothing. */
   empty: ComponentChildren
 }
 

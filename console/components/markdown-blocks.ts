@@ -1,7 +1,4 @@
-/**
- * The part of Markdown (https://spec.commonmark.org) that models write: headings, paragraphs, lists, quotations, code,
- * tables, emphasis and links. HTML is text. What is not understood stays as it is.
- */
+/** The part of Markdown (https://spec.commonmark.org) that models write. HTML is text; what is not understood stays. */
 export type Block =
   | { kind: 'heading'; level: number; inlines: Inline[] }
   | { kind: 'paragraph'; inlines: Inline[] }
@@ -26,9 +23,8 @@ const QUOTE = /^ {0,3}> ?(.*)$/
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)(.*)$/
 const TABLE_LINE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
 
-export function parseMarkdown(text: string): Block[] {
-  return parseBlocks(text.replaceAll('\r\n', '\n').split('\n'), 0)
-}
+export const parseMarkdown = (text: string): Block[] =>
+  parseBlocks(text.replaceAll('\r\n', '\n').split('\n'), 0)
 
 function parseBlocks(lines: string[], depth: number): Block[] {
   const blocks: Block[] = []

@@ -1,6 +1,5 @@
 import { Component, type ComponentChild } from 'preact'
 
-/** A component that renders again only if one of its properties has changed. */
 export function memo<Props extends object>(
   render: (props: Props) => ComponentChild,
 ): new (

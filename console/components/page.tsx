@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { type ApiError, adviceFor } from '../api/api-error.ts'
 import { type Scope, signOut, useMe, useScope } from '../state/session.ts'
-import { Button } from './button.tsx'
-import { CopyButton } from './copy-button.tsx'
-import { toVisible, VisibleText } from './visible-text.tsx'
+import { Button, CopyButton } from './button.tsx'
+import { Text, TextList, toVisible, VisibleText } from './visible-text.tsx'
 
 /** False until the first page has appeared: then the browser announces the document itself. */
 let hasShownPage = false
@@ -12,11 +11,8 @@ let hasShownPage = false
 type Props = {
   /** Plain text: it also names the document. */
   title: string
-  /** Above the title, such as a link to the list that the page comes from. */
   parent?: ComponentChildren
-  /** Beside the title: its status, for example. */
   detail?: ComponentChildren
-  /** Buttons and links. */
   actions?: ComponentChildren
   children: ComponentChildren
 }
@@ -49,34 +45,22 @@ export function Page({ title, parent, detail, actions, children }: Props) {
 }
 
 /** Something is being loaded. It takes the space of a few rows, so that little moves when they arrive. */
-export function Spinner({ label }: { label: string }) {
-  return (
-    <p class="spinner" role="status">
-      <span class="spinner-dot" aria-hidden="true" />
-      {label}
-    </p>
-  )
-}
+export const Spinner = ({ label }: { label: string }) => (
+  <p class="spinner" role="status">
+    <span class="spinner-dot" aria-hidden="true" />
+    {label}
+  </p>
+)
 
 /** What failed, and what to do about it. @param onRetry shown as a button, if repeating the request may help */
 export function ErrorBox({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
   const { problem, status } = error
   return (
     <section class="error-box" role="alert">
-      <h2>
-        <VisibleText text={problem?.title ?? (status === 0 ? 'No connection' : 'Something went wrong')} />
-      </h2>
-      <p>
-        <VisibleText text={error.message} />
-      </p>
-      {(problem?.errors?.length ?? 0) > 1 && (
-        <ul>
-          {problem?.errors?.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>
-              <VisibleText text={message} />
-            </li>
-          ))}
-        </ul>
+      <Text as="h2" text={problem?.title ?? (status === 0 ? 'No connection' : 'Something went wrong')} />
+      <Text text={error.message} />
+      {problem?.errors && problem.errors.length > 1 && (
+        <TextList texts={problem.errors.map(({ message }) => message)} />
       )}
       <p class="muted">{adviceFor(error)}</p>
       <div class="actions">
@@ -100,6 +84,84 @@ export function NeedsScope({ scope, children }: { scope: Scope; children: Compon
         This page needs a token with the scope <code>{scope}</code>. Yours has {me?.scopes.join(', ')}.
       </p>
       <Button label="Sign in with another token" onClick={() => signOut()} />
+    </div>
+  )
+}
+
+type CardProps = {
+  title: string
+  actions?: ComponentChildren
+  class?: string
+  children: ComponentChildren
+}
+
+export function Card({ title, actions, class: className = '', children }: CardProps) {
+  const id = useId()
+  const heading = <Text as="h2" id={id} text={title} />
+  return (
+    <section class={`card ${className}`} aria-labelledby={id}>
+      {actions ? (
+        <div class="toolbar">
+          {heading}
+          {actions}
+        </div>
+      ) : (
+        heading
+      )}
+      {children}
+    </section>
+  )
+}
+
+/** Names and values, side by side. Values that are null are left out. Texts may be those of somebody else. */
+export function Facts({
+  facts,
+  class: name = '',
+}: {
+  facts: Record<string, ComponentChildren>
+  class?: string
+}) {
+  return (
+    <dl class={`facts ${name}`}>
+      {Object.entries(facts).map(([name, value]) =>
+        value === null || value === undefined || value === false ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{typeof value === 'string' ? <VisibleText text={value} /> : value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}
+
+type SegmentsProps<Name extends string> = {
+  label: string
+  choices: Record<Name, string>
+  chosen: Name
+  isDisabled?: (name: Name) => boolean
+  onChoose: (name: Name) => void
+}
+
+export function Segments<Name extends string>({
+  label,
+  choices,
+  chosen,
+  isDisabled,
+  onChoose,
+}: SegmentsProps<Name>) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out everywhere.
+    <div class="segments" role="group" aria-label={label}>
+      {(Object.keys(choices) as Name[]).map((name) => (
+        <Button
+          label={choices[name]}
+          key={name}
+          aria-pressed={name === chosen}
+          disabled={isDisabled?.(name)}
+          onClick={() => onChoose(name)}
+        />
+      ))}
     </div>
   )
 }

@@ -2,18 +2,14 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store } from '../state/store.ts'
-import { Button } from './button.tsx'
-import { CopyButton } from './copy-button.tsx'
+import { Button, CopyButton } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 
 type Props = {
   title: string
   text: string
-  /** What the text is: `the token`. */
   subject: string
-  /** Where to store it. */
   hint: ComponentChildren
-  /** What follows from it, and what to do if it is lost. */
   children: ComponentChildren
   onClose: () => void
 }
@@ -54,10 +50,7 @@ export function ShownOnceDialog({ title, text, subject, hint, children, onClose 
   )
 }
 
-/**
- * A store of what the service tells only once. It is kept here, and nowhere else, until the user says that it is
- * stored, also when another page is opened meanwhile. Whoever uses the console next does not see it.
- */
+/** What the service tells only once, kept here until the user says that it is stored, or somebody else signs in. */
 export function createSecretStore<T>(): Store<T | null> {
   const store = createStore<T | null>(null)
   credentials.subscribe(() => store.set(null))

@@ -1,7 +1,6 @@
 import './small-charts.css'
 import { formatCountOf } from './format.ts'
 
-/** `color`: of CSS. */
 type Part = { size: number; color: string }
 
 /** How a whole is divided. What the parts are is beside it, as text. @param props.total without: all parts */

@@ -5,18 +5,11 @@ import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { personOf, useMe } from '../state/session.ts'
 import { formKey, TypedValues } from '../state/typed-values.ts'
 import { Button } from './button.tsx'
+import { type Form, toForm } from './fields.tsx'
 
 const typedValues = new TypedValues()
 
 const keyOf = (me: MeRecord, name: string): string => formKey({ ...me, personId: personOf(me) }, name)
-
-/** A form as it is typed. */
-export type Form<T> = {
-  form: T
-  set: (change: Partial<T>) => void
-  /** What the field of a member needs. */
-  field: <Name extends keyof T>(name: Name) => { value: T[Name]; onChange: (value: T[Name]) => void }
-}
 
 export type TypedForm<T> = Form<T> & {
   /** Whether it began with what was typed before the page was left. */
@@ -26,16 +19,6 @@ export type TypedForm<T> = Form<T> & {
   /** Forgets it, and begins afresh now. */
   reset: () => void
 }
-
-/** The form of values that are kept elsewhere. */
-export const toForm = <T,>(form: T, set: Form<T>['set']): Form<T> => ({
-  form,
-  set,
-  field: (name) => ({
-    value: form[name],
-    onChange: (value) => set({ [name]: value } as unknown as Partial<T>),
-  }),
-})
 
 /** The values that are typed into a form, and gone with it. */
 export function useForm<T extends object>(begin: () => T): Form<T> {

@@ -1,16 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { parseJsonText } from '../api/request.ts'
-import { Button } from './button.tsx'
-import { CopyButton } from './copy-button.tsx'
-import { Segments } from './data.tsx'
+import { Button, CopyButton } from './button.tsx'
 import { useAction } from './dialog.tsx'
 import { formatBytes } from './format.ts'
 import { entriesOf, printJson } from './json-tree.ts'
 import { JsonView, TextPortions } from './json-view.tsx'
 import { Markdown } from './markdown.tsx'
-import { ErrorBox } from './page.tsx'
-import { VisibleText } from './visible-text.tsx'
+import { ErrorBox, Segments } from './page.tsx'
+import { Text } from './visible-text.tsx'
 
 const VIEWS = { text: 'Text', markdown: 'Markdown', json: 'JSON' }
 
@@ -18,12 +16,9 @@ type View = keyof typeof VIEWS
 
 type Props = {
   title: string
-  /** Beside the title. */
   note?: ComponentChildren
-  /** Of the title: 2 or 3. */
   level?: 2 | 3
   value: unknown
-  /** What it is, for the button that copies it. */
   label: string
   /** Bytes of a value that was left out, and how to load it. */
   omitted?: { bytes: number; load: () => Promise<void> } | undefined
@@ -82,7 +77,6 @@ function parsedOf(value: unknown): unknown {
 
 const MAX_FIELDS = 50
 
-/** A text, or the texts of an object or a list. */
 function Texts({ value, isMarkdown }: { value: unknown; isMarkdown: boolean }) {
   if (typeof value === 'string') return <OneText text={value} isMarkdown={isMarkdown} />
   if (typeof value !== 'object' || value === null) return <OneText text={String(value)} isMarkdown={false} />
@@ -90,9 +84,7 @@ function Texts({ value, isMarkdown }: { value: unknown; isMarkdown: boolean }) {
     <dl class="value-texts">
       {entriesOf(value, MAX_FIELDS).map(([name, each]) => (
         <div key={name}>
-          <dt>
-            <VisibleText text={name} />
-          </dt>
+          <Text as="dt" text={name} />
           <dd>
             {typeof each === 'string' ? (
               <OneText text={each} isMarkdown={isMarkdown} />

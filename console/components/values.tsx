@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
-import { useAgent, useVersionName } from '../api/agents.ts'
-import { useTokenName } from '../api/token-names.ts'
+import { useAgent, useTokenName, useVersionName } from '../api/agents.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from './button.tsx'
 import {
   formatDuration,
   formatExactTime,
@@ -16,7 +15,7 @@ import {
   isCancelled,
   shortId,
 } from './format.ts'
-import { toVisible, VisibleText } from './visible-text.tsx'
+import { Text, toVisible, VisibleText } from './visible-text.tsx'
 
 /** A time in the zone of the browser; the exact one on hover, also in UTC. @param value ISO 8601 */
 export function Time({ value }: { value: string | null }) {
@@ -50,7 +49,6 @@ export function useNow(): number {
   return now
 }
 
-/** Milliseconds, for people. */
 export function Duration({ ms }: { ms: number | null }) {
   return ms === null ? (
     <span class="muted">–</span>
@@ -78,7 +76,6 @@ type BadgeProps = {
   children: ComponentChildren
 }
 
-/** A state, in a word or two. */
 export const Badge = ({ kind, title, children }: BadgeProps) => (
   <span class={kind ? `badge badge-${kind}` : 'badge'} title={title}>
     <span class="dot" aria-hidden="true" />
@@ -98,7 +95,6 @@ type StatusProps = {
   isWaiting?: boolean
 }
 
-/** The status of an execution. */
 export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
   const kind = isCancelled(code) ? 'cancelled' : isWaiting ? 'waiting' : STATUS_KINDS[status]
   return (
@@ -130,40 +126,27 @@ function marksOf(run: Marked): string[] {
   const scores = (run.scores ?? []).map(
     ({ agent, score }) => `${agent} ${score === null ? 'without a score' : formatScore(score)}`,
   )
-  const marks = [
-    run.draft && 'Draft',
-    markOfSource(run),
-    isRerun && 'Rerun',
-    run.cached && 'Cached',
-    ...scores,
-  ]
-  return marks.filter((mark) => typeof mark === 'string')
+  const own = [run.draft && 'Draft', markOfSource(run), isRerun && 'Rerun', run.cached && 'Cached']
+  return [...own, ...scores].filter((mark) => typeof mark === 'string')
 }
 
-/** The same as badges. */
 export const RunMarks = ({ run }: { run: Marked }) => (
   <>
     {marksOf(run).map((mark) => (
-      <span key={mark} class="badge run-mark">
-        <VisibleText text={mark} />
-      </span>
+      <Text as="span" key={mark} class="badge run-mark" text={mark} />
     ))}
   </>
 )
 
-function markOfSource({ source, trialId }: Pick<Marked, 'source' | 'trialId'>): string | null {
-  if (source === 'AGENT') return 'Sub-agent'
-  if (source === 'BATCH') return 'Batch'
-  if (source === 'SCHEDULE') return 'Schedule'
-  if (source === 'TRIAL') return trialId === undefined ? 'Rerun' : 'Trial'
-  if (source === 'SCORE') return 'Score'
-  return null
+const SOURCES: Record<string, string> = {
+  ...{ AGENT: 'Sub-agent', BATCH: 'Batch', SCHEDULE: 'Schedule', TRIAL: 'Trial', SCORE: 'Score' },
 }
 
-type IdLinkProps = { section: 'runs' | 'batches' | 'trials'; id: string }
+const markOfSource = ({ source, trialId }: Pick<Marked, 'source' | 'trialId'>) =>
+  source === 'TRIAL' && trialId === undefined ? 'Rerun' : SOURCES[source]
 
 /** A link to a page, by the short form of the ID of what it shows. */
-export const IdLink = ({ section, id }: IdLinkProps) => (
+export const IdLink = ({ section, id }: { section: 'runs' | 'batches' | 'trials'; id: string }) => (
   <a class="mono" href={toHref(toPath(section, id))} title={id}>
     {shortId(id)}
   </a>
@@ -173,7 +156,6 @@ export const RunLink = ({ executionId }: { executionId: string }) => (
   <IdLink section="runs" id={executionId} />
 )
 
-/** An ID with a button that copies it. */
 export const CopiedId = ({ id }: { id: string }) => (
   <>
     <code>{id}</code> <CopyButton text={id} subject="the ID" />
@@ -210,10 +192,8 @@ export const VersionName = ({ agent, versionId }: { agent: string; versionId: st
   <strong title={versionId}>{useVersionName(agent, versionId)}</strong>
 )
 
-type PersonProps = { id: string; name?: string | null | undefined }
-
 /** A token, or a person: by its name, if it is known, and the short form of its ID. */
-export function Person({ id, ...given }: PersonProps) {
+export function Person({ id, ...given }: { id: string; name?: string | null | undefined }) {
   const found = useTokenName(id, !given.name)
   const name = given.name ?? found
   return (

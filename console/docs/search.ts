@@ -64,7 +64,6 @@ function startSearch(area: HTMLElement, input: HTMLInputElement): void {
       move([input, ...list.querySelectorAll('a')], event.key === 'ArrowDown' ? 1 : -1)
     } else if (event.key === 'Enter' && event.target === input) list.querySelector('a')?.click()
   })
-  // A result on the same page.
   list.addEventListener('click', () => close())
   document.addEventListener('pointerdown', ({ target }) => {
     if (!area.contains(target as Node)) close()
@@ -83,7 +82,6 @@ async function load(name: string): Promise<DocsIndex> {
   return response.json()
 }
 
-/** Moves the focus within the elements. */
 function move(elements: HTMLElement[], step: 1 | -1): void {
   const position = elements.indexOf(document.activeElement as HTMLElement)
   elements[Math.min(Math.max(position + step, 0), elements.length - 1)]?.focus()

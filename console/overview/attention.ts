@@ -21,10 +21,7 @@ import { spentByTenant } from '../tenants/limits.ts'
 import { toRuns } from '../usage/periods.ts'
 import { addUp } from '../usage/totals.ts'
 
-/**
- * Something that a person has to do something about: one line with its page. Every second part is a name, or a value:
- * its direction is its own.
- */
+/** What a person has to do something about, in one line. Every second part is a name or a value. */
 export type Finding = { parts: string[]; href: string }
 
 const say = (texts: TemplateStringsArray, ...names: (string | undefined)[]): Pick<Finding, 'parts'> => ({
@@ -131,7 +128,6 @@ function outages({ recent = [] }: Partial<Checked>, titleOf: (id: string) => str
   ]
 }
 
-/** Runs whose messages ended in the dead-letter queue. */
 const deadLetters = (
   { recent = [] }: Partial<Checked>,
   agentOf: (id: string) => { title: string; slug: string },

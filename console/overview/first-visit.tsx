@@ -1,16 +1,16 @@
-import { useId, useState } from 'preact/hooks'
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { ExecutionStateRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { getVersion } from '../api/agents.ts'
-import { requestJson, requestPage, toUrl } from '../api/request.ts'
+import { post, requestPage, toUrl } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Card } from '../components/data.tsx'
+import { CopyButton } from '../components/button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
-import { useAction } from '../components/dialog.tsx'
-import { ErrorBox } from '../components/page.tsx'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { SelectField } from '../components/field.tsx'
+import { ActionForm } from '../components/form-dialog.tsx'
+import { Card } from '../components/page.tsx'
+import { useForm } from '../components/typed-form.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { TOKEN_VARIABLE, toCurl } from '../try/samples.ts'
@@ -19,7 +19,6 @@ import { sampleInput } from './sample-input.ts'
 /** An agent that can be run, with an input as JSON text. */
 type Sample = { agent: AgentRecord; input: string | null }
 
-/** In an organization without runs: how to create an agent, or to run one. */
 export function FirstVisit() {
   // Agents are published elsewhere.
   const samples = useResource('samples', loadSamples, {
@@ -61,71 +60,46 @@ function printSample({ inputSchema }: AgentRecord): string | null {
 }
 
 function RunCard({ samples }: { samples: Sample[] }) {
-  const id = useId()
   const mayRun = useScope('run')
-  const [chosen, setChosen] = useState(0)
-  const sample = samples[chosen] ?? samples[0]
-  const [text, setText] = useState(sample?.input ?? '{}')
-  const slug = sample?.agent.slug ?? ''
-  const run = useAction(async () => {
-    const path = `/v1/agents/${encodeURIComponent(slug)}/executions`
-    const query = { execMode: 'async' }
-    const started = await requestJson<ExecutionStateRecord>(path, { method: 'POST', query, body: text })
-    navigate(toHref(toPath('runs', started.id)))
+  const textOf = (slug: string) => samples.find(({ agent }) => agent.slug === slug)?.input ?? '{}'
+  const [first = ''] = samples.map(({ agent }) => agent.slug)
+  const form = useForm(() => ({ slug: first, text: textOf(first) }))
+  const { slug, text } = form.form
+  const curl = toCurl({
+    baseUrl: window.location.origin + toUrl(''),
+    agent: slug,
+    parameters: {},
+    input: text,
   })
-  const baseUrl = window.location.origin + toUrl('')
-  const curl = toCurl({ baseUrl, agent: slug, parameters: {}, input: text })
-
-  function choose(index: number) {
-    setChosen(index)
-    setText(samples[index]?.input ?? '{}')
+  async function send() {
+    const path = `/v1/agents/${encodeURIComponent(slug)}/executions`
+    const { id } = await post<ExecutionStateRecord>(path, { query: { execMode: 'async' }, body: text })
+    navigate(toHref(toPath('runs', id)))
   }
-
   return (
     <div class="grid">
       <Card title="Run your first agent">
         <p>There are no runs yet. Choose an agent and start one with this input, or with your own.</p>
-        <form
+        <ActionForm
           class="form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void run.start()
-          }}
+          submit="Run"
+          isReady={mayRun}
+          send={send}
+          before={<a href={toHref(toPath('agents', slug, 'try'), { input: text })}>Fill in a form instead</a>}
         >
-          <label for={`${id}-agent`}>Agent</label>
-          <select
-            id={`${id}-agent`}
-            value={chosen}
-            onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
-          >
-            {samples.map(({ agent }, index) => (
-              <option key={agent.id} value={index}>
-                {toVisible(agent.title)}
-              </option>
-            ))}
-          </select>
-          <label for={`${id}-input`}>Input (JSON)</label>
-          <textarea
-            id={`${id}-input`}
-            class="mono"
-            rows={6}
-            spellcheck={false}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          <SelectField
+            label="Agent"
+            value={slug}
+            choices={samples.map(({ agent }) => [agent.slug, agent.title])}
+            onChange={(chosen) => form.set({ slug: chosen, text: textOf(chosen) })}
           />
-          {run.error && <ErrorBox error={run.error} />}
-          <div class="actions">
-            <a href={toHref(toPath('agents', slug, 'try'), { input: text })}>Fill in a form instead</a>
-            <button type="submit" class="primary" disabled={!mayRun || run.isRunning}>
-              Run
-            </button>
-          </div>
+          {form.fields({ text: { label: 'Input (JSON)', isLong: true, isMono: true, rows: 6 } })}
           {!mayRun && (
             <p class="muted">
               This token may not run agents: that takes one with the scope <code>run</code>.
             </p>
           )}
-        </form>
+        </ActionForm>
       </Card>
       <Card title="Or from your terminal">
         <p>
@@ -161,9 +135,7 @@ function CreateCard() {
 
 const Command = ({ text }: { text: string }) => (
   <div class="stack">
-    <pre class="box">
-      <VisibleText text={text} />
-    </pre>
+    <Text as="pre" class="box" text={text} />
     <div>
       <CopyButton text={text} subject="the command" />
     </div>

@@ -6,11 +6,10 @@ import { useAgents } from '../api/agents.ts'
 import { nullIf } from '../api/api-error.ts'
 import { requestPage, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Card } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
-import { ErrorBox } from '../components/page.tsx'
+import { Card, ErrorBox } from '../components/page.tsx'
 import { AgentLink, Elapsed, RunLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import { type Query, toHref } from '../state/location.ts'
 import { readsAllTenants, useMe } from '../state/session.ts'
 import { loadSpent } from '../tenants/limits.ts'
@@ -33,12 +32,9 @@ export function OpenRuns({ children }: { children: ComponentChildren }) {
         <a href={toHref('/runs', { status: 'IN_PROGRESS' })}>
           In progress: {data ? `${formatCount(data.items.length)}${data.next ? ' or more' : ''}` : '…'}
         </a>
-        {oldest && !data?.next && (
-          <>
-            , the longest <RunLink executionId={oldest.id} /> of <AgentLink agentId={oldest.documentId} /> for{' '}
-            <Elapsed since={oldest.createdAt} />
-          </>
-        )}
+        {oldest &&
+          !data?.next &&
+          say`, the longest ${<RunLink executionId={oldest.id} />} of ${<AgentLink agentId={oldest.documentId} />} for ${<Elapsed since={oldest.createdAt} />}`}
         {!isLive && data && (
           <span class="muted"> Updates are interrupted: the service does not respond. Trying again…</span>
         )}

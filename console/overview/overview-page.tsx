@@ -9,7 +9,6 @@ import { PERIOD_VIEW, type Period, parsePeriod } from '../usage/periods.ts'
 import { UsageFigures } from '../usage/usage-figures.tsx'
 import { Attention, OpenRuns } from './now.tsx'
 
-/** What happens now, and what ran in a period, which is in the URL. */
 export function OverviewPage({ query }: { query: URLSearchParams }) {
   const period = parsePeriod(query)
   return (

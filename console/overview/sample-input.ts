@@ -5,7 +5,6 @@ import { openSchema, readPart, type SchemaView } from '../schema/schema-view.ts'
 const MAX_DEPTH = 8
 const TEXT = 'Write to ada@example.com or call +44 20 7946 0958.'
 
-/** Texts of a format. */
 const FORMATS: Record<string, string> = {
   date: '2026-01-31',
   'date-time': '2026-01-31T12:00:00Z',

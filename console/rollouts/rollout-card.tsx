@@ -1,12 +1,13 @@
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
-import { requestJson, send } from '../api/request.ts'
+import { remove, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Card, Facts } from '../components/data.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { ItemTable } from '../components/item-table.tsx'
+import { Card, Facts } from '../components/page.tsx'
 import { Elapsed, Time, VersionLink, VersionName } from '../components/values.tsx'
+import { say } from '../components/visible-text.tsx'
 import { useMayManage, useMe } from '../state/session.ts'
 import { PromoteDialog } from '../versions/promote-dialog.tsx'
 import { RolloutDialog, rolloutForm } from './rollout-dialog.tsx'
@@ -20,7 +21,6 @@ type Props = {
   onChange: (agent: AgentRecord) => void
 }
 
-/** The rollout of an agent, how it goes, and those that the service has ended. */
 export function RolloutCard({ agent, versions, onChange }: Props) {
   const mayManage = useMayManage()
   const isBound = useMe()?.tenantId != null
@@ -83,22 +83,20 @@ function offeredOf(rollout: AgentRecord['rollout'], candidates: VersionRecord[])
 
 type Running = { agent: AgentRecord; rollout: NonNullable<AgentRecord['rollout']> }
 
-function Progress({ agent, rollout: { versionId, percent, key, startedAt, updatedAt } }: Running) {
-  return (
-    <>
-      <RolloutBar percent={percent} />
-      <Facts
-        facts={{
-          Share: `${percent}% of the ${key === 'tenant' ? 'tenants' : 'runs'}`,
-          Version: <VersionLink agent={agent.slug} versionId={versionId} />,
-          Started: <Time value={startedAt} />,
-          Running: <Elapsed since={startedAt} />,
-          Changed: updatedAt !== startedAt && <Time value={updatedAt} />,
-        }}
-      />
-    </>
-  )
-}
+const Progress = ({ agent, rollout: { versionId, percent, key, startedAt, updatedAt } }: Running) => (
+  <>
+    <RolloutBar percent={percent} />
+    <Facts
+      facts={{
+        Share: `${percent}% of the ${key === 'tenant' ? 'tenants' : 'runs'}`,
+        Version: <VersionLink agent={agent.slug} versionId={versionId} />,
+        Started: <Time value={startedAt} />,
+        Running: <Elapsed since={startedAt} />,
+        Changed: updatedAt !== startedAt && <Time value={updatedAt} />,
+      }}
+    />
+  </>
+)
 
 function Rules({ agent }: { agent: AgentRecord }) {
   const { data } = useResource(`${agent.rollout?.versionId} ${agent.rollout?.updatedAt}`, (signal) =>
@@ -132,7 +130,7 @@ type EndProps = { agent: AgentRecord; isOffered: boolean; onChange: (agent: Agen
 export function EndButton({ agent, isOffered, onChange }: EndProps) {
   async function end() {
     await assertUnchanged(agent, onChange)
-    await send(`/v1/agents/${agent.id}/rollout`, { method: 'DELETE' })
+    await remove(`/v1/agents/${agent.id}/rollout`)
     onChange(await requestJson<AgentRecord>(`/v1/agents/${agent.id}`))
   }
   const { currentVersionId: current, rollout } = agent
@@ -147,22 +145,13 @@ export function EndButton({ agent, isOffered, onChange }: EndProps) {
     >
       <p>
         Within a second, all new runs that name no version get the current one
-        {current !== null && (
-          <>
-            , <VersionName agent={agent.slug} versionId={current} />
-          </>
-        )}
-        . Runs in progress finish on the version that they began with.
+        {current !== null && say`, ${<VersionName agent={agent.slug} versionId={current} />}`}. Runs in
+        progress finish on the version that they began with.
       </p>
       <p>
         To undo it, start a rollout
-        {rollout && (
-          <>
-            {' '}
-            of <VersionName agent={agent.slug} versionId={rollout.versionId} />
-          </>
-        )}{' '}
-        again: its version stays published.
+        {rollout && say` of ${<VersionName agent={agent.slug} versionId={rollout.versionId} />}`} again: its
+        version stays published.
       </p>
     </ConfirmButton>
   )

@@ -4,13 +4,12 @@ import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { MAX_COST_INCREASE, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../lib/core/limits.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { nameOfVersion } from '../api/agents.ts'
-import { requestJson } from '../api/request.ts'
+import { put, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
+import { announce } from '../components/button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SelectField } from '../components/field.tsx'
-import { Fields } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatTime } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
@@ -31,14 +30,10 @@ type Props = {
   onClose: () => void
 }
 
-/**
- * What is typed is kept by this name.
- * @param versionId on whose page it is; null: it can be chosen
- */
+/** The name by which it is kept what is typed. @param versionId on whose page it is, null if it can be chosen */
 export const rolloutForm = ({ id, rollout }: AgentRecord, versionId: string | null): string =>
   `rollout ${id} ${rollout ? `of ${rollout.versionId}` : ''} ${versionId ?? ''}`
 
-/** Starts a rollout or changes the one that is in progress. */
 export function RolloutDialog(props: Props) {
   const { agent, versions, onClose } = props
   const { id: agentId, rollout } = agent
@@ -101,7 +96,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
   async function send() {
     await assertUnchanged(agent, onChange)
     const body = JSON.stringify(toBody({ ...form, trial }))
-    await requestJson<RolloutRecord>(`/v1/agents/${agent.id}/rollout`, { method: 'PUT', body })
+    await put<RolloutRecord>(`/v1/agents/${agent.id}/rollout`, { body })
     const changed = await requestJson<AgentRecord>(`/v1/agents/${agent.id}`)
     announce(isChange ? 'The rollout is changed.' : 'The rollout has started.')
     onClose()
@@ -133,10 +128,10 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
           Version <VersionName agent={agent.slug} versionId={form.versionId} />
         </p>
       )}
-      <Fields of={typed} fields={SHARE} />
+      {typed.fields(SHARE)}
       <fieldset class="fields">
         <legend>The service ends it automatically when</legend>
-        <Fields of={typed} fields={RULES} />
+        {typed.fields(RULES)}
         <p class="muted">Empty: not for this reason. Both empty: never.</p>
       </fieldset>
       {release.error && <ErrorBox error={release.error} onRetry={release.reload} />}

@@ -45,7 +45,6 @@ export const rowsOf = ({ items, interval }: RolloutUsage, { startedAt, versionId
 
 export const totalsOf = (usage: RolloutUsage, rollout: Rollout): Totals => addUp(rowsOf(usage, rollout))
 
-/** What both versions of a rollout have done since it started. */
 export function RolloutFigures({ agent }: { agent: AgentRecord }) {
   const { rollout, currentVersionId } = agent
   const { data, error, reload } = useRolloutUsage(rollout?.startedAt, agent.id)
@@ -84,7 +83,6 @@ export function RolloutFigures({ agent }: { agent: AgentRecord }) {
   )
 }
 
-/** Of a version, once they have arrived. */
 const figure = (read: (totals: Totals) => string | false) => ({
   numeric: ({ totals }: { totals: Totals | null }) => (totals ? read(totals) : '…'),
 })

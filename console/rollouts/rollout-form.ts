@@ -27,7 +27,6 @@ export const newRollout = (versionId: string): RolloutForm => ({
   trial: '',
 })
 
-/** The form of a rollout that is in progress. */
 export function toForm({ versionId, percent, key, abort }: RolloutRecord): RolloutForm {
   return {
     ...newRollout(versionId),
@@ -43,7 +42,6 @@ export function toForm({ versionId, percent, key, abort }: RolloutRecord): Rollo
 const toPercent = (fraction: number | null | undefined): string =>
   fraction == null ? '' : String(Number((fraction * 100).toFixed(4)))
 
-/** The request of a form whose fields are valid. */
 export function toBody(form: RolloutForm): RolloutBody {
   const rules = {
     maxErrorRate: toFraction(form.maxErrorRate),
@@ -68,7 +66,6 @@ export function toBody(form: RolloutForm): RolloutBody {
 const toFraction = (percent: string): number | null =>
   percent.trim() === '' ? null : Number((Number(percent) / 100).toFixed(6))
 
-/** The percentage of the runs that the current version keeps. */
 export const restOf = (percent: number): number => Number((100 - percent).toFixed(2))
 
 /** When the service ends a rollout automatically, as sentences. */

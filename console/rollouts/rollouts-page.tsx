@@ -1,24 +1,23 @@
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
 import { useAgentList } from '../agents/agent-list.ts'
-import { Card } from '../components/data.tsx'
 import { formatCountOf, formatPercent } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
-import { ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
+import { Card, ErrorBox, NeedsScope, Page, Spinner } from '../components/page.tsx'
 import { Spark } from '../components/small-charts.tsx'
 import { AgentLink, Elapsed, Time, VersionLink } from '../components/values.tsx'
+import { say } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { mayAudit, useMayManage, useMe } from '../state/session.ts'
 import { addUp } from '../usage/totals.ts'
 import { EndButton } from './rollout-card.tsx'
 import { RolloutBar, type RolloutUsage, rowsOf, totalsOf, useRolloutUsage } from './rollout-figures.tsx'
 
-/** The rollouts of all agents: those in progress, and the last one of each agent that the service has ended. */
 export const RolloutsPage = () => (
   <Page title="Rollouts">
     <NeedsScope scope="read">
       <div class="stack">
-        <p class="muted note">
+        <p class="muted">
           A rollout gives a part of an agent's runs another version than the current one. The page of an agent
           starts, changes and ends it.
         </p>
@@ -94,12 +93,7 @@ function Rollouts() {
               Version: ({ slug, versionId, currentVersionId }) => (
                 <>
                   <VersionLink agent={slug} versionId={versionId} />
-                  {currentVersionId && (
-                    <>
-                      {' for '}
-                      <VersionLink agent={slug} versionId={currentVersionId} />
-                    </>
-                  )}
+                  {currentVersionId && say` for ${<VersionLink agent={slug} versionId={currentVersionId} />}`}
                 </>
               ),
               Share: ({ percent, key }) => (
@@ -135,7 +129,7 @@ function Rollouts() {
             }}
           />
         )}
-        <p class="muted note">
+        <p class="muted">
           {aborted.length === 0 && 'The service has ended none automatically. '}
           Rollouts that people ended, promoted or replaced are in the{' '}
           {me && mayAudit(me) ? <a href="#/audit">audit log</a> : 'audit log'} of the service.

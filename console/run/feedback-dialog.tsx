@@ -2,11 +2,10 @@ import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { findVersion } from '../api/agents.ts'
-import { requestJson } from '../api/request.ts'
+import { put } from '../api/request.ts'
 import { pathOfRun } from '../api/runs.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
-import { Fields } from '../components/fields.tsx'
+import { announce } from '../components/button.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { useForm } from '../components/typed-form.tsx'
@@ -53,8 +52,7 @@ export function FeedbackDialog({ run, onChange, onClose }: Props) {
       `"note":${note.trim() === '' ? 'null' : JSON.stringify(note)}`,
       `"correctedOutput":${isCorrected ? text : 'null'}`,
     ]
-    const changed = await requestJson<ExecutionRecord>(`${pathOfRun(run.id)}/feedback`, {
-      method: 'PUT',
+    const changed = await put<ExecutionRecord>(`${pathOfRun(run.id)}/feedback`, {
       body: `{${parts.join(',')}}`,
     })
     onChange({ ...run, ...changed })
@@ -74,7 +72,7 @@ export function FeedbackDialog({ run, onChange, onClose }: Props) {
       <p class="muted">
         Runs with dynamic learning show their model similar results that are rated well or corrected.
       </p>
-      <Fields of={form} fields={FIELDS} />
+      {form.fields(FIELDS)}
       {isCorrected && version.isLoading && <p class="muted">Loading the output schema…</p>}
       {isCorrected && version.error && <ErrorBox error={version.error} onRetry={version.reload} />}
       {isCorrected && !version.isLoading && !version.error && (

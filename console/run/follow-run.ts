@@ -12,11 +12,7 @@ type FollowOptions = EventSourceOptions & {
   onLive: (text: string) => void
 }
 
-/**
- * Reads the events of a run until it is final.
- * @returns the record of the last event
- * @throws as `followEvents` does
- */
+/** Until the run is final. @returns the record of the last event @throws as `followEvents` does */
 export function followRun({
   onSteps,
   onWaiting,

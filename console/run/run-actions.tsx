@@ -2,13 +2,11 @@ import { useRef } from 'preact/hooks'
 import type { ExecutionRecord, ExecutionStateRecord } from '../../lib/contract/records/execution.ts'
 import { useAgents } from '../api/agents.ts'
 import { ApiError } from '../api/api-error.ts'
-import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { requestJson, send } from '../api/request.ts'
+import { newIdempotencyKey, post } from '../api/request.ts'
 import { pathOfRun } from '../api/runs.ts'
-import { Button } from '../components/button.tsx'
-import { announce } from '../components/copy-button.tsx'
+import { announce, Button } from '../components/button.tsx'
 import { useAction } from '../components/dialog.tsx'
-import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
+import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { TextLink } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -17,12 +15,10 @@ import { FeedbackDialog } from './feedback-dialog.tsx'
 
 type Props = {
   run: ExecutionRecord
-  /** With the record after an action. */
   onChange: (run: ExecutionRecord) => void
   onDelete: () => void
 }
 
-/** What can be done with a run in its state and with the scopes of the token. */
 export function RunActions({ run, onChange, onDelete }: Props) {
   const [mayRun, mayManage, mayReview] = [useScope('run'), useScope('manage'), useScope('review')]
   const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId
@@ -50,25 +46,15 @@ export function RunActions({ run, onChange, onDelete }: Props) {
         class="danger"
         isOffered={mayRun && isOpen}
         asks={{ title: 'Cancel this run?', yes: 'Cancel run', no: 'Keep running' }}
-        action={async () =>
-          onChange({
-            ...run,
-            ...(await requestJson<ExecutionRecord>(`${path}/cancel`, { method: 'POST' })),
-          })
-        }
+        action={async () => onChange({ ...run, ...(await post<ExecutionRecord>(`${path}/cancel`)) })}
         done="The run is cancelled."
         text="It ends at once, as cancelled, and cannot be continued. Its worker stops within 10 seconds; a tool call can still happen in that time."
       />
-      <ConfirmButton
-        label="Delete…"
-        class="danger"
+      <DeleteButton
+        noun="run"
+        path={path}
         isOffered={mayManage && !isOpen}
-        asks={{ title: 'Delete this run?', yes: 'Delete run', no: 'Keep run' }}
-        action={async () => {
-          await send(path, { method: 'DELETE' })
-          onDelete()
-        }}
-        done="The run is deleted."
+        onDone={onDelete}
         text="Its record, steps, payloads, feedback and cache entry are deleted. This cannot be undone. Agents that it called have runs of their own, which stay."
       />
     </>
@@ -111,8 +97,7 @@ function RerunButton({ run, versionId, label, help }: ButtonProps) {
   const { isRunning, error, start } = useAction(async () => {
     key.current ??= newIdempotencyKey()
     try {
-      const { id } = await requestJson<ExecutionStateRecord>(`/v1/agent_executions/${run.id}/rerun`, {
-        method: 'POST',
+      const { id } = await post<ExecutionStateRecord>(`/v1/agent_executions/${run.id}/rerun`, {
         headers: { 'Idempotency-Key': key.current },
         body: versionId && JSON.stringify({ versionId }),
       })

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
-import { runTimeOf } from '../agents/durations.ts'
+import { runTimeOf } from '../agents/run-figures.ts'
 import { useAgents } from '../api/agents.ts'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatTokens, shortId } from '../components/format.ts'
@@ -18,8 +18,8 @@ import {
   Time,
   VersionLink,
 } from '../components/values.tsx'
-import { TextAfter, TextLink, VisibleText } from '../components/visible-text.tsx'
-import { RunScores } from '../scores/run-scores.tsx'
+import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { RunScores } from '../scores/scores.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { withProgress } from '../trace/trace.ts'
 import { TracePanel } from '../trace/trace-panel.tsx'
@@ -27,10 +27,7 @@ import { RunActions } from './run-actions.tsx'
 import { RunValues } from './run-values.tsx'
 import { useRun } from './use-run.ts'
 
-type Props = { executionId: string; query: URLSearchParams }
-
-/** One execution: what happened in it, and the detail of each part. The chosen item of the trace is in the URL. */
-export function RunPage({ executionId, query }: Props) {
+export function RunPage({ executionId, query }: { executionId: string; query: URLSearchParams }) {
   const { run: stored, steps, hasAllSteps, isReconnecting, live, ...actions } = useRun(executionId)
   const data = useMemo(() => stored && withProgress(stored, steps), [stored, steps])
   const [isDeleted, setIsDeleted] = useState(false)
@@ -45,12 +42,7 @@ export function RunPage({ executionId, query }: Props) {
       parent={
         <>
           <a href="#/runs">Runs</a>
-          {data && (
-            <>
-              {' '}
-              of <AgentLink agentId={data.documentId} />
-            </>
-          )}
+          {data && say` of ${<AgentLink agentId={data.documentId} />}`}
         </>
       }
       detail={(run) => (
@@ -104,22 +96,14 @@ const RunWaits = ({ run: { id, waitingFor } }: { run: ExecutionRecord }) => (
               />
             </>
           ) : (
-            <>
-              The run waits for <RunLink executionId={wait.id ?? ''} />, which it has called.
-            </>
+            say`The run waits for ${<RunLink executionId={wait.id ?? ''} />}, which it has called.`
           )}
-          {wait.until !== null && (
-            <>
-              {' '}
-              until <Time value={wait.until} />
-            </>
-          )}
+          {wait.until !== null && say` until ${<Time value={wait.until} />}`}
         </p>
       ))}
   </>
 )
 
-/** Shows the facts of an execution beside its payloads. */
 function RunFacts({ run }: { run: ExecutionRecord }) {
   const { usage, batchId, trialId, scheduleName } = run
   const slug = useAgents()?.get(run.documentId)?.slug ?? run.documentId
@@ -132,9 +116,7 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
         Created: <Time value={run.createdAt} />,
         Duration:
           run.status === 'IN_PROGRESS' ? (
-            <>
-              <Elapsed since={run.createdAt} /> so far
-            </>
+            say`${<Elapsed since={run.createdAt} />} so far`
           ) : (
             <Duration ms={runTimeOf(run)} />
           ),
@@ -157,19 +139,14 @@ function RunFacts({ run }: { run: ExecutionRecord }) {
         Batch: batchId !== undefined && (
           <>
             <IdLink section="batches" id={batchId} />
-            <TextAfter before=", line " text={run.customId} />
+            {run.customId && say`, line ${run.customId}`}
           </>
         ),
         Trial: trialId !== undefined && <IdLink section="trials" id={trialId} />,
         Schedule: scheduleName !== undefined && (
           <>
             <TextLink href={toHref('/schedules', { agent: slug })} text={scheduleName} />
-            {run.scheduledFor !== undefined && (
-              <>
-                {', due '}
-                <Time value={run.scheduledFor} />
-              </>
-            )}
+            {run.scheduledFor !== undefined && say`, due ${<Time value={run.scheduledFor} />}`}
           </>
         ),
         'Repeats the run': run.originalExecutionId && <RunLink executionId={run.originalExecutionId} />,

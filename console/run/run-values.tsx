@@ -1,15 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
-import { Segments } from '../components/data.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { Segments } from '../components/page.tsx'
 import { ValueView } from '../components/value-view.tsx'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { RunError } from '../trace/trace-detail.tsx'
 
 type Props = { run: ExecutionRecord; onLoadValues: () => Promise<void> }
 
-/** What went into a run and came out of it. */
 export function RunValues({ run, onLoadValues }: Props) {
   const { error, output, status, logs, feedback, omitted } = run
   const outputBytes = omitted?.['/output']
@@ -71,9 +70,7 @@ function RunInput({ run, onLoadValues }: Props) {
           <summary>{formatCountOf(inputAdaptations.length, 'change')} to fit the schema</summary>
           <ul>
             {inputAdaptations.slice(0, 100).map(({ path, kind, message }) => (
-              <li key={`${path} ${kind} ${message}`}>
-                <VisibleText text={message} />
-              </li>
+              <Text as="li" key={`${path} ${kind} ${message}`} text={message} />
             ))}
             {inputAdaptations.length > 100 && <li>…</li>}
           </ul>
@@ -98,7 +95,7 @@ function RunFeedback({ feedback }: { feedback: NonNullable<ExecutionRecord['feed
   return (
     <div>
       <h2>Feedback: {rating === 1 ? 'good' : 'bad'}</h2>
-      <Paragraph class="long-text" text={note} />
+      <Text class="long-text" text={note} />
       {correctedOutput && (
         <>
           <h3>Corrected output</h3>

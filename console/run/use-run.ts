@@ -12,9 +12,7 @@ type RunState = {
   /** Whether all steps are here: a run that is final has them page by page. */
   hasAllSteps: boolean
   error: ApiError | null
-  /** The stream of events is lost and will be opened again. */
   isReconnecting: boolean
-  /** What the model is writing. */
   live: string
 }
 

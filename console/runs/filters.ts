@@ -14,7 +14,6 @@ import { STATUS_LABELS } from '../components/values.tsx'
 
 type Run = ExecutionSummaryRecord
 
-/** Runs whose values are suggested. */
 const MAX_RUNS = 500
 
 const suggest = (read: (run: Run) => string | null | undefined) => ({
@@ -57,7 +56,6 @@ const SEARCH = {
   finishedTo: { label: 'Ended before', type: 'datetime-local', isMore: true },
 } as const
 
-/** Which runs a list shows. */
 export const FILTERS = {
   status: { label: 'Status', choices: STATUS_LABELS },
   ...AGENT_FILTER,

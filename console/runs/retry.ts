@@ -8,7 +8,6 @@ export type Retry =
   | { state: 'started'; id: string; createdAt: string; status: ExecutionRecord['status']; isEarlier: boolean }
   | { state: 'rejected'; error: ApiError }
 
-/** Requests at the same time. */
 const CONCURRENCY = 3
 const MAX_ATTEMPTS = 6
 const PAUSE_MS = 1_000
@@ -51,10 +50,7 @@ async function retryRun(id: string, { signal, pause = wait }: Options): Promise<
   }
 }
 
-/**
- * The key is that of the run: however often someone asks for it within a day, in any tab, it is run again once.
- * @throws ApiError
- */
+/** The key is that of the run: in a day, it is run again once, in whatever tab. @throws ApiError */
 async function start(id: string): Promise<Retry> {
   const response = await send(`/v1/agent_executions/${encodeURIComponent(id)}/rerun`, {
     method: 'POST',

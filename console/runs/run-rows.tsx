@@ -39,10 +39,7 @@ export type Selection = {
 
 type Props = { runs: Run[]; isComplete: boolean; selection: Selection }
 
-/**
- * The runs as a table of which only the visible rows exist, so that thousands scroll smoothly. All rows have the height
- * that the style sheet gives them: two lines, or more where there is less space.
- */
+/** A table of which only the visible rows exist, all as high as the style sheet says: thousands scroll smoothly. */
 export function RunRows({ runs, isComplete, selection }: Props) {
   const { body, start, end, rowHeight } = useVisibleRange(runs.length)
   const keyColumns = useMemo(() => keyColumnsOf(runs), [runs])
@@ -107,10 +104,8 @@ const durationOf = ({ startedAt, finishedAt }: Run): number | null =>
 
 const MAX_MESSAGE = 200
 
-/** The first line of a message that has text. */
-export function firstLineOf(message: string): string {
-  return shorten(message.trimStart().split(/[\r\n\u2028\u2029]/, 1)[0] ?? '', MAX_MESSAGE)
-}
+export const firstLineOf = (message: string): string =>
+  shorten(message.trimStart().split(/[\r\n\u2028\u2029]/, 1)[0] ?? '', MAX_MESSAGE)
 
 type RowProps = {
   run: Run

@@ -4,6 +4,7 @@ import { lazyPart } from '../app/lazy-page.tsx'
 import { Button } from '../components/button.tsx'
 import { formatCount, formatCountOf, formatMinute } from '../components/format.ts'
 import { ErrorBox, Spinner } from '../components/page.tsx'
+import { say } from '../components/visible-text.tsx'
 import { type BodyProps, listPage } from '../list-page.tsx'
 import { historyKey } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
@@ -14,10 +15,8 @@ import { type Run, type RunsView, type Searched, useRuns } from './use-runs.ts'
 /** Fresh runs appear by themselves only while the beginning of the list is visible: otherwise the list would move. */
 const TOP_PIXELS = 40
 
-/** Runs that are retried at once. */
 const MAX_RETRIES = 50
 
-/** All runs, newest first. */
 export const RunsPage = listPage({
   title: 'Runs',
   path: '/runs',
@@ -29,11 +28,7 @@ export const RunsPage = listPage({
   },
   noun: 'run',
   caption: 'Runs',
-  empty: () => (
-    <>
-      Nothing has run yet. Choose an <a href="#/agents">agent</a> and try it.
-    </>
-  ),
+  empty: () => say`Nothing has run yet. Choose an ${<a href="#/agents">agent</a>} and try it.`,
   Actions: () => <a href="#/scores">Low scores</a>,
   Body: Runs,
 })

@@ -9,7 +9,6 @@ import { credentials } from '../state/session.ts'
 import { type Filters, isSearch, toApiRequest } from './filters.ts'
 
 const PAGE_SIZE = 100
-/** Runs that one poll asks for. */
 const NEWEST = 50
 /** Polls ask for what is newer than the one before, and for a little more: an index lags, and clocks differ. */
 const OVERLAP_MS = 60_000
@@ -44,10 +43,7 @@ export type RunsView = List<Run> & {
   showFresh: () => void
 }
 
-/**
- * Runs that match the filters, newest first, a page at a time. They are kept up to date while the page is visible.
- * @param historyKey of the entry of the browser's history, if it is known
- */
+/** Runs that match the filters, newest first, kept up to date. @param historyKey of the entry of the history */
 export function useRuns(filters: Filters, historyKey: string | undefined): RunsView {
   const [restored] = useState(() => (historyKey === undefined ? undefined : left.get(historyKey)))
   const [fresh, setFresh] = useState(restored?.fresh ?? [])
@@ -224,7 +220,6 @@ const dropRuns = (runs: Run[], ids: Set<string>): Run[] =>
 
 const sortRuns = (runs: Run[]): Run[] => runs.toSorted((a, b) => (a.id < b.id ? 1 : -1))
 
-/** How a run ended, as a dot. */
 export function toOutcome({ status, error, createdAt }: Run): Outcome {
   const time = formatTime(createdAt)
   if (isCancelled(error?.code)) return { state: 'none', text: `${time}: cancelled` }

@@ -44,11 +44,7 @@ function readRowHeight(): number {
 /** Rows are rendered in blocks: scrolling within one changes nothing. */
 const BLOCK = 10
 
-/**
- * The rows to render, from `start` up to and without `end`: those in the window, or in a box that scrolls, and some
- * before and after it.
- * @param top pixels from the top of the window to the first row; negative if it is above
- */
+/** The rows to render, without `end`. @param top pixels from the window to the first row, negative above it */
 export function visibleRange(params: {
   top: number
   windowHeight: number

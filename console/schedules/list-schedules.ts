@@ -35,14 +35,12 @@ export async function loadSchedules(
   return { items, next: asked < agents.length ? new URLSearchParams({ skip: String(asked) }) : null }
 }
 
-/** The agents whose schedules are listed. @throws ApiError */
 async function findAgents(agent: string, signal: AbortSignal): Promise<Pick<AgentRecord, 'id'>[]> {
   if (agent !== '')
     return [await requestJson<AgentRecord>(`/v1/agents/${encodeURIComponent(agent)}`, { signal })]
   return (await requestPages<AgentRecord>('/v1/agents', { query: { limit: 100 }, signal })).items
 }
 
-/** @throws ApiError */
 async function listSchedules(agent: string, signal: AbortSignal): Promise<ScheduleRecord[]> {
   const path = `/v1/agents/${encodeURIComponent(agent)}/schedules`
   return (await requestPages<ScheduleRecord>(path, { query: { limit: 100 }, signal })).items

@@ -5,10 +5,9 @@ import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { SCHEDULE_NAME, SCHEDULE_NAME_RULE } from '../../lib/core/schedule.ts'
 import { ApiError, nullIf } from '../api/api-error.ts'
-import { requestJson } from '../api/request.ts'
+import { put, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { TextField } from '../components/field.tsx'
-import { Fields } from '../components/fields.tsx'
 import { AgentField } from '../components/filter-bar.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
@@ -34,7 +33,6 @@ import {
 type Props = {
   /** ID or slug; empty: to be chosen. */
   agent: string
-  /** Null: it is new. */
   schedule: ScheduleRecord | null
   onSave: (schedule: ScheduleRecord) => void
   onClose: () => void
@@ -46,7 +44,6 @@ export const scheduleForm = (schedule: ScheduleRecord | null, agent: string): st
 
 const ANY_OBJECT: JsonObject = { type: 'object' }
 
-/** A form that creates a schedule, or changes one. */
 export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Props) {
   const typed = useTypedForm(scheduleForm(schedule, given), () => ({
     agent: given,
@@ -67,7 +64,7 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
     const body = toBody(form, schedule)
     if (schedule === null && (await requestJson(path).catch(nullIf('ScheduleNotFound'))))
       throw new NameTaken()
-    onSave(await requestJson<ScheduleRecord>(path, { method: 'PUT', body }))
+    onSave(await put<ScheduleRecord>(path, { body }))
   }
   return (
     <FormDialog
@@ -98,32 +95,16 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
                 change it. To give it back, delete it: the next version creates it again.
               </p>
             )}
-            <div class="fields">
-              <Fields
-                of={typed}
-                fields={{
-                  cron: { ...FIELDS.cron, problems: problems.cron },
-                  timezone: { ...FIELDS.timezone, problems: problems.timezone },
-                }}
-              />
-            </div>
+            {typed.row({ cron: FIELDS.cron, timezone: FIELDS.timezone }, problems)}
             <Preview cron={form.cron} timezone={form.timezone} />
-            <div class="fields">
-              <Fields
-                of={typed}
-                fields={{
-                  overlap: { ...FIELDS.overlap, problems: problems.overlap },
-                  catchUpSeconds: {
-                    ...{
-                      label: 'After an outage, run the last missed time',
-                      problems: problems.catchUpSeconds,
-                    },
-                    choices: catchUpChoices(schedule?.catchUpSeconds),
-                  },
-                  tenantId: { ...FIELDS.tenantId, problems: problems.tenantId },
-                }}
-              />
-            </div>
+            {typed.row(
+              {
+                overlap: FIELDS.overlap,
+                catchUpSeconds: { ...FIELDS.catchUp, choices: catchUpChoices(schedule?.catchUpSeconds) },
+                tenantId: FIELDS.tenantId,
+              },
+              problems,
+            )}
             <div class="labelled">
               <span class="label">Input</span>
               <JsonInput
@@ -155,6 +136,7 @@ const FIELDS = {
     label: 'If the last run is still in progress',
     choices: Object.entries(OVERLAP_TEXTS) as [ScheduleForm['overlap'], string][],
   },
+  catchUp: { label: 'After an outage, run the last missed time' },
   tenantId: { label: 'Tenant', placeholder: 'none', maxLength: MAX_TENANT_ID },
 }
 
@@ -181,7 +163,6 @@ function isElsewhere(error: ApiError): boolean {
   return errorsOf(error).length === 0 || Boolean(problems.input || problems[''])
 }
 
-/** The next times of what is typed. */
 function Preview({ cron, timezone }: { cron: string; timezone: string }) {
   const minute = Math.floor(useNow() / 60_000)
   const times = previewTimes(cron, timezone, minute * 60_000)

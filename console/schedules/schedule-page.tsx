@@ -1,18 +1,17 @@
 import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
-import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { requestJson, send } from '../api/request.ts'
+import { newIdempotencyKey, post, put } from '../api/request.ts'
 import { useRecord } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
-import { Card } from '../components/data.tsx'
+import { announce } from '../components/button.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
-import { ConfirmButton, ConfirmDialog, DialogButton } from '../components/form-dialog.tsx'
+import { ConfirmButton, ConfirmDialog, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { JsonView } from '../components/json-view.tsx'
+import { Card } from '../components/page.tsx'
 import { AgentLink, RunLink, Time, VersionLink } from '../components/values.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { schedulePath } from './list-schedules.ts'
@@ -21,12 +20,9 @@ import { describeCatchUp, FIRING_TEXTS, OVERLAP_TEXTS, toEnabledBody } from './s
 
 const INTERVAL_MS = 30_000
 
-/** One schedule: when it runs next, what became of its last times, and what it starts. */
 export function SchedulePage({ agent, name }: { agent: string; name: string }) {
   const path = schedulePath(agent, name)
-  const schedule = useRecord<ScheduleRecord>(path, {
-    everyMs: () => INTERVAL_MS,
-  })
+  const schedule = useRecord<ScheduleRecord>(path, { everyMs: () => INTERVAL_MS })
   const mayManage = useScope('manage')
   return (
     <DetailPage
@@ -121,7 +117,7 @@ const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
             text: ({ status, code }) => (
               <span class={status === 'FAILED' ? 'field-error' : undefined}>
                 {FIRING_TEXTS[status]}
-                <TextAfter text={code} />
+                {code && say`: ${code}`}
               </span>
             ),
           },
@@ -152,12 +148,7 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
           no: 'Leave it',
         }}
         action={async () =>
-          onChange(
-            await requestJson<ScheduleRecord>(path, {
-              method: 'PUT',
-              body: toEnabledBody(schedule, !enabled),
-            }),
-          )
+          onChange(await put<ScheduleRecord>(path, { body: toEnabledBody(schedule, !enabled) }))
         }
         done={enabled ? 'The schedule is paused.' : 'The schedule is enabled.'}
         text={
@@ -179,15 +170,10 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
           />
         )}
       </DialogButton>
-      <ConfirmButton
-        label="Delete…"
-        class="danger"
-        asks={{ title: 'Delete this schedule?', yes: 'Delete schedule', no: 'Keep schedule' }}
-        action={async () => {
-          await send(path, { method: 'DELETE' })
-          navigate('#/schedules')
-        }}
-        done="The schedule is deleted."
+      <DeleteButton
+        noun="schedule"
+        path={path}
+        onDone={() => navigate('#/schedules')}
         text={`It starts no more runs; those that it started stay. This cannot be undone: you would have to create it again.${declared ? ' The agent declares it: its next version that becomes current creates it again.' : ''}`}
       />
     </>
@@ -198,7 +184,7 @@ function RunDialog({ path, onClose }: { path: string; onClose: () => void }) {
   const [key] = useState(newIdempotencyKey)
   async function run() {
     const headers = { 'Idempotency-Key': key }
-    const { id } = await requestJson<ExecutionRecord>(`${path}/run`, { method: 'POST', headers })
+    const { id } = await post<ExecutionRecord>(`${path}/run`, { headers })
     navigate(toHref(toPath('runs', id)))
   }
   return (

@@ -2,13 +2,13 @@ import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
+import { announce } from '../components/button.tsx'
 import { AGENT_FILTER } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
 import { Outcomes } from '../components/small-charts.tsx'
 import { AgentLink, RunLink, Time } from '../components/values.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import type { Run } from '../runs/use-runs.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -20,7 +20,6 @@ export { SchedulePage } from './schedule-page.tsx'
 
 const pathOf = ({ documentId, name }: ScheduleRecord) => toPath('agents', documentId, 'schedules', name)
 
-/** The schedules of all agents, or of one: the next to fire comes first. */
 export const SchedulesPage = listPage({
   title: 'Schedules',
   path: '/schedules',
@@ -40,12 +39,8 @@ export const SchedulesPage = listPage({
   noun: 'schedule',
   caption: 'Schedules, the next to fire first',
   columns: {
-    Schedule: (schedule) => (
-      <>
-        <TextLink href={toHref(pathOf(schedule))} text={schedule.name} />{' '}
-        {!schedule.enabled && <span class="badge badge-warning">Paused</span>}
-      </>
-    ),
+    Schedule: (schedule) =>
+      say`${<TextLink href={toHref(pathOf(schedule))} text={schedule.name} />} ${!schedule.enabled && <span class="badge badge-warning">Paused</span>}`,
     Agent: ({ documentId }) => <AgentLink agentId={documentId} />,
     Times: {
       text: ({ cron, timezone }) => (
@@ -83,7 +78,6 @@ export const SchedulesPage = listPage({
   ),
 })
 
-/** A schedule, with runs by ID. */
 type Listed = ScheduleRecord & { runs?: ReadonlyMap<string, Run> | null }
 
 /** The newest runs of schedules: one request for all of them. @throws ApiError */
@@ -94,18 +88,13 @@ async function loadRuns(agent: string, signal: AbortSignal) {
   return new Map(items.map((run) => [run.id, run]))
 }
 
-/** What became of a time, with the run that it started. */
 function LastFiring({ firing }: { firing: Firing }) {
   const { status, executionId, code } = firing
   if (executionId !== null) return <RunLink executionId={executionId} />
   return (
     <span class={status === 'FAILED' ? 'field-error' : 'muted'}>
       {FIRING_TEXTS[status]}
-      {code !== null && (
-        <>
-          : <VisibleText text={code} />
-        </>
-      )}
+      {code !== null && say`: ${code}`}
     </span>
   )
 }

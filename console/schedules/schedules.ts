@@ -44,7 +44,6 @@ export const catchUpChoices = (current: number | undefined): [string, string][] 
     .sort((a, b) => a - b)
     .map((seconds) => [String(seconds), describeCatchUp(seconds)])
 
-/** What the form edits, as it is typed. */
 export type ScheduleForm = {
   name: string
   cron: string
@@ -70,10 +69,7 @@ export function toForm(schedule: ScheduleRecord | null, zone: string, input: str
   }
 }
 
-/**
- * The body that saves a form: what it does not edit stays. The input goes as it was typed, so that no number changes.
- * @param schedule null: it is new
- */
+/** The body that saves a form: what it does not edit stays, and the input is sent as it was typed. */
 export function toBody(form: ScheduleForm, schedule: ScheduleRecord | null): string {
   const { input, name: _, tenantId, ...rest } = form
   const fields = {
@@ -89,7 +85,6 @@ export function toBody(form: ScheduleForm, schedule: ScheduleRecord | null): str
   return `${JSON.stringify(fields).slice(0, -1)},"input":${input.trim() === '' ? '{}' : input}}`
 }
 
-/** The body that only pauses or resumes a schedule. */
 export function toEnabledBody(schedule: ScheduleRecord, enabled: boolean): string {
   const { cron, timezone, input, tenantId, options, version, overlap, catchUpSeconds } = schedule
   return JSON.stringify({
@@ -125,7 +120,6 @@ export function sortSchedules<Schedule extends ScheduleRecord>(schedules: Schedu
   return schedules.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
 }
 
-/** The time zone of the browser. */
 export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** What the service accepts: croner would take more. */

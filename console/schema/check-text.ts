@@ -29,7 +29,6 @@ export type Issue = TextPosition & {
   isMissing: boolean
 }
 
-/** Compiles a declared schema (field map or JSON Schema) into a check of JSON texts. */
 function compileCheck(declared: JsonObject, mode: CheckMode): (text: string) => Issue[] {
   const validate = compileValidator(declared, mode)
   return (text) => checkText(text, validate)
@@ -124,10 +123,7 @@ function findDuplicate(
 
 export type CheckMode = 'strict' | 'adapting'
 
-/**
- * Compiles a declared schema (field map or JSON Schema) into the validator of the service, without what keeps it from
- * taking long: a page stops a worker that does.
- */
+/** Compiles a schema into the validator of the service, which may take long: a page stops the worker that does. */
 export function compileValidator(declared: JsonObject, mode: CheckMode): Validator {
   // `dereference` adds properties to the schema.
   const root = structuredClone(toJsonSchema(declared))

@@ -32,9 +32,8 @@ export function valueNode(value: unknown): JsonNode {
 }
 
 /** The last member with the name, as in `JSON.parse`. */
-export function getMember(node: JsonNode | undefined, name: string): JsonNode | undefined {
-  return node?.type === 'object' ? node.members.findLast((member) => member.name === name)?.value : undefined
-}
+export const getMember = (node: JsonNode | undefined, name: string): JsonNode | undefined =>
+  node?.type === 'object' ? node.members.findLast((member) => member.name === name)?.value : undefined
 
 export function getNode(node: JsonNode | undefined, [name, ...rest]: JsonPath): JsonNode | undefined {
   if (name === undefined) return node

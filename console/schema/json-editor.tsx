@@ -1,7 +1,7 @@
 import { useId, useMemo, useState } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { formatCount } from '../components/format.ts'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { Text, toVisible, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { LineIndex } from './json-node.ts'
 import { isEditable, useLargeInput } from './use-large-input.ts'
@@ -94,31 +94,28 @@ const MAX_SHOWN = 20
 type ListProps = { id: string; issues: Issue[]; onSelect: (issue: Issue) => void }
 
 /** Mistakes with their lines. Choosing one moves the cursor there. Never unmounted: screen readers notice changes. */
-function IssueList({ id, issues, onSelect }: ListProps) {
-  return (
-    <div id={id} class="issues" aria-live="polite">
-      {issues.length > 0 && (
-        <ul class="plain-list">
-          {issues.slice(0, MAX_SHOWN).map((issue) => (
-            <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
-              <Button
-                label={`Line ${issue.line}, column ${issue.column}`}
-                class="link"
-                onClick={() => onSelect(issue)}
-              />{' '}
-              <VisibleText text={issue.message} />
-            </li>
-          ))}
-          {issues.length > MAX_SHOWN && <li class="muted">and {issues.length - MAX_SHOWN} more</li>}
-        </ul>
-      )}
-    </div>
-  )
-}
+const IssueList = ({ id, issues, onSelect }: ListProps) => (
+  <div id={id} class="issues" aria-live="polite">
+    {issues.length > 0 && (
+      <ul class="plain-list">
+        {issues.slice(0, MAX_SHOWN).map((issue) => (
+          <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
+            <Button
+              label={`Line ${issue.line}, column ${issue.column}`}
+              class="link"
+              onClick={() => onSelect(issue)}
+            />{' '}
+            <VisibleText text={issue.message} />
+          </li>
+        ))}
+        {issues.length > MAX_SHOWN && <li class="muted">and {issues.length - MAX_SHOWN} more</li>}
+      </ul>
+    )}
+  </div>
+)
 
 const SHOWN_LINES = 12
 const SHOWN_COLUMNS = 160
-/** Lines around a mistake. */
 const AROUND = 60
 
 type LargeTextProps = { text: string; label: string; issues: Issue[]; onClear: () => void }
@@ -148,9 +145,7 @@ function LargeText({ text, label, issues, onClear }: LargeTextProps) {
       {issues.slice(0, 1).map(({ offset }) => (
         <pre key={offset} class="mono">
           <VisibleText text={text.slice(Math.max(offset - AROUND, 0), offset)} />
-          <mark>
-            <VisibleText text={text.slice(offset, offset + AROUND)} />
-          </mark>
+          <Text as="mark" text={text.slice(offset, offset + AROUND)} />
         </pre>
       ))}
     </section>
@@ -162,7 +157,6 @@ type InputProps = Pick<Props, 'text' | 'label' | 'issues' | 'onChange'> & {
   onClear: () => void
 }
 
-/** A JSON text of any size. */
 export const JsonInput = ({ text, label, issues, onChange, onClear }: InputProps) =>
   isEditable(text) ? (
     <JsonEditor text={text} label={`${label} as JSON`} issues={issues} onChange={onChange} />

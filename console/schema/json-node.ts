@@ -1,10 +1,7 @@
 import { MAX_JSON_DEPTH } from '../../lib/core/json/json.ts'
 import { shorten } from '../components/format.ts'
 
-/**
- * A JSON text with the position of every part. Unlike `JSON.parse`, keeps numbers as they were typed, members with the
- * same name, and where an error is. Offsets are in UTF-16 code units.
- */
+/** A JSON text with the position of every part, in UTF-16 code units, its numbers as typed, and where an error is. */
 export type JsonNode = { start: number; end: number } & (
   | { type: 'object'; members: JsonMember[] }
   | { type: 'array'; items: JsonNode[] }
@@ -135,13 +132,11 @@ export function parseJsonTree(text: string): JsonNode {
   return root
 }
 
-/** The tree of a text; null if it is not JSON. */
 export function tryParseTree(text: string): JsonNode | null {
   const read = readTree(text)
   return read instanceof JsonSyntaxError ? null : read
 }
 
-/** The tree of a text, or its first mistake. */
 export function readTree(text: string): JsonNode | JsonSyntaxError {
   try {
     return parseJsonTree(text)
@@ -165,7 +160,6 @@ function explainNumber(word: string): string {
 /** From 1. Columns count UTF-16 code units. */
 export type TextPosition = { line: number; column: number }
 
-/** Finds the lines of offsets in a text. Lines end with `\n`. */
 export class LineIndex {
   private readonly starts: number[] = [0]
 

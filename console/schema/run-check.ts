@@ -41,10 +41,7 @@ const TIMEOUT_MS = 10_000
 let worker: Worker | undefined
 let lastId = 0
 
-/**
- * Checks a text in a worker.
- * @throws Error if the worker does not answer in time
- */
+/** In a worker. @throws Error if it does not answer in time */
 export function runCheck(request: CheckRequest, signal: AbortSignal): Promise<Issue[]> {
   return new Promise((resolve, reject) => {
     worker ??= openWorker()

@@ -3,9 +3,9 @@ import { useId, useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
 import { Button } from '../components/button.tsx'
-import { Segments } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { Segments } from '../components/page.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { controlId } from './form/field-frame.tsx'
 import { withoutFiles } from './form/file-field.tsx'
@@ -22,7 +22,6 @@ type SchemaEditorProps = {
   text: string
   /** As the API returns it: a field map or a JSON Schema. */
   schema: JsonObject
-  /** What the value is, such as "Input". */
   label: string
   /** Mistakes in the text, of `useCheck` or of the service. */
   issues: Issue[]
@@ -36,7 +35,6 @@ type SchemaEditorProps = {
 /** A form has a control for each part. With more parts, it is slow and too long to fill in. */
 const MAX_PARTS = 1_000
 
-/** Edits a JSON text that should match a schema: as a form, or as JSON. */
 export function SchemaEditor(props: SchemaEditorProps) {
   const { text, schema, label, isSummarized = false, onChange, onProblems } = props
   const id = useId()
@@ -88,7 +86,7 @@ export function SchemaEditor(props: SchemaEditorProps) {
           </div>
         )}
       </div>
-      {obstacle !== null && wanted === 'form' && <Paragraph class="muted" text={obstacle} />}
+      {obstacle !== null && wanted === 'form' && <Text class="muted" text={obstacle} />}
       {isSummarized && shown === 'form' && (
         <IssueSummary
           items={[
@@ -116,13 +114,10 @@ export function SchemaEditor(props: SchemaEditorProps) {
   )
 }
 
-/** A mistake to go to. */
 type SummaryItem = { key: string; label: string; text: string; onSelect: () => void }
 
-/** Mistakes of the summary. */
 const MAX_SHOWN = 20
 
-/** How many mistakes there are, and links to their fields. */
 function IssueSummary({ items }: { items: SummaryItem[] }) {
   const id = useId()
   if (items.length === 0) return null
@@ -159,23 +154,21 @@ function focusPart(id: string, pointer: string): void {
   }
 }
 
-function FileButton({ onText }: { onText: (text: string) => void }) {
-  return (
-    <label class="button small">
-      Open file…
-      <input
-        type="file"
-        class="visually-hidden"
-        accept=".json,application/json"
-        onChange={async ({ currentTarget }) => {
-          const [file] = currentTarget.files ?? []
-          currentTarget.value = ''
-          if (file) onText(await file.text())
-        }}
-      />
-    </label>
-  )
-}
+const FileButton = ({ onText }: { onText: (text: string) => void }) => (
+  <label class="button small">
+    Open file…
+    <input
+      type="file"
+      class="visually-hidden"
+      accept=".json,application/json"
+      onChange={async ({ currentTarget }) => {
+        const [file] = currentTarget.files ?? []
+        currentTarget.value = ''
+        if (file) onText(await file.text())
+      }}
+    />
+  </label>
+)
 
 /** Why a value cannot be shown as a form; null if it can. */
 function obstacleOf(isObject: boolean, isLarge: boolean, root: JsonNode | null): string | null {

@@ -2,9 +2,9 @@ import './schema.css'
 import { useMemo } from 'preact/hooks'
 import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
 import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
-import { CopyButton } from '../components/copy-button.tsx'
+import { CopyButton } from '../components/button.tsx'
 import { ItemTable } from '../components/item-table.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { TextList, VisibleText } from '../components/visible-text.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
 
@@ -54,15 +54,7 @@ export function SchemaTable({ schema, caption }: { schema: JsonObject; caption: 
 const Description = ({ row: { description, rules } }: { row: SchemaRow }) => (
   <>
     <VisibleText text={description} />
-    {rules.length > 0 && (
-      <ul class="plain-list field-mark">
-        {rules.map((rule) => (
-          <li key={rule}>
-            <VisibleText text={rule} />
-          </li>
-        ))}
-      </ul>
-    )}
+    <TextList class="plain-list field-mark" texts={rules} />
   </>
 )
 
@@ -76,7 +68,6 @@ type SchemaRow = {
   depth: number
   type: string
   isRequired: boolean
-  /** Allowed values, format and bounds, default. */
   rules: string[]
   description: string
 }
@@ -102,7 +93,6 @@ export function schemaRows(declared: JsonObject): SchemaRow[] {
 type Position = { parent: string; depth: number; above: readonly unknown[] }
 type Label = { name: string; isField: boolean; isRequired: boolean }
 
-/** The lines of the parts of a value. */
 function* partsOf(part: Json, view: SchemaView, position: Position): Generator<SchemaRow> {
   const { schema } = readPart(part, view) ?? {}
   if (!schema) return

@@ -60,7 +60,6 @@ export function typeOf(schema: JsonObject): string | undefined {
   return isJsonObject(schema.items) ? 'array' : undefined
 }
 
-/** The declared fields of an object. */
 export function fieldsOf(schema: JsonObject): { name: string; schema: Json; isRequired: boolean }[] {
   const required = Array.isArray(schema.required) ? schema.required : []
   return Object.entries(isJsonObject(schema.properties) ? schema.properties : {}).map(([name, part]) => ({

@@ -7,11 +7,10 @@ import { AgentLink, RunLink, Time } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { FeedbackDialog } from '../run/feedback-dialog.tsx'
-import { Agreement } from './agreement.tsx'
+import { Agreement } from './scores.tsx'
 
 type Props = { values: { agent: string; tenantId: string }; list: List<ExecutionRecord> }
 
-/** Runs with a low score, of which people say whether the scorer is right. */
 export const LowScoresPage = listPage({
   title: 'Low scores',
   scope: 'read',

@@ -1,9 +1,7 @@
 import { timeOfId as timeOfUuidV7 } from '../../lib/core/ids.ts'
 import { fold } from '../components/format.ts'
 
-/** What a search leads to. */
 export type Item = {
-  /** What it is, such as "Run". */
   kind: string
   title: string
   detail?: string | undefined
@@ -16,10 +14,7 @@ const UUID =
 /** `hex`: 32 digits without hyphens, which the ID of an approval has. */
 export type PastedId = { uuid: string; hex: string | null }
 
-/**
- * The ID in a text, however it was copied: in another case, with spaces, line breaks or quotes, without hyphens, or
- * within a URL, of whose IDs the last one counts. Null without one.
- */
+/** The ID in a text, however it was copied: the last one of a URL, in any case, with spaces or without hyphens. */
 export function findId(text: string): PastedId | null {
   const plain = text.replace(/\p{Cf}/gu, '').replace(/[\u2010-\u2015\u2212]/g, '-')
   const matches = [plain, plain.replace(/\s/g, '')].flatMap((each) => [...each.matchAll(UUID)].slice(-1))

@@ -1,7 +1,7 @@
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
+import type { ExecutionSummaryRecord as Run } from '../../lib/contract/records/execution.ts'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
@@ -17,7 +17,6 @@ type Context = { id: PastedId; agents: Agents; signal: AbortSignal }
 
 /** Where an ID is looked for. `find`: null if it is not there. */
 type Lookup = {
-  /** What it finds, for people. */
   plural: string
   mayRead: (me: MeRecord) => boolean
   find: (context: Context) => Promise<Item | null>
@@ -90,20 +89,15 @@ export async function findByKey(
   const found = searched.names.map(async (name): Promise<Item[]> => {
     const key = `${name}:${searched.value}*`
     const query = { key, fields: 'summary', limit: AT_ONCE }
-    const { items, next } = await requestPage<ExecutionSummaryRecord>('/v1/agent_executions', {
-      query,
-      signal,
-    })
+    const { items, next } = await requestPage<Run>('/v1/agent_executions', { query, signal })
     const all = { kind: 'Runs', title: key, detail: 'All runs with this key', href: toHref('/runs', { key }) }
-    return [
-      ...items.map((run) => toRunItem(run, agents, `${name} ${run.keys?.[name]}`)),
-      ...(next ? [all] : []),
-    ]
+    const runs = items.map((run) => toRunItem(run, agents, `${name} ${run.keys?.[name]}`))
+    return next ? [...runs, all] : runs
   })
   return (await Promise.all(found)).flat()
 }
 
-function toRunItem(run: ExecutionSummaryRecord, agents: Agents, title: string): Item {
+function toRunItem(run: Run, agents: Agents, title: string): Item {
   const status = run.status === 'ERROR' ? (run.error?.code ?? STATUSES.ERROR) : STATUSES[run.status]
   const tenant = run.tenantId === null ? [] : [run.tenantId]
   const detail = [agentName(agents, run.documentId), ...tenant, status, formatTime(run.createdAt)].join(', ')
@@ -117,7 +111,7 @@ async function findRun({ id, agents, signal }: Context): Promise<Item | null> {
   const [from, to] = [time, time + 1].map((each) => new Date(each).toISOString())
   let query: Query | URLSearchParams | null = { from, to, fields: 'summary', limit: 100 }
   while (query) {
-    const page: Page<ExecutionSummaryRecord> = await requestPage('/v1/agent_executions', { query, signal })
+    const page: Page<Run> = await requestPage('/v1/agent_executions', { query, signal })
     const run = page.items.find((each) => each.id === id.uuid)
     if (run) return toRunItem(run, agents, shortId(run.id))
     query = page.next
@@ -165,7 +159,6 @@ function ignoreMissing(error: unknown): null {
 
 export type LookedUp = {
   items: Item[]
-  /** Where it was looked for, for people. */
   places: string[]
   /** Where that failed, and why. */
   failed: { plural: string; error: ApiError }[]
@@ -181,11 +174,8 @@ export async function lookUp(
   if (first.items.length > 0) return first
   const plural = agents.size > MAX_AGENTS ? `the versions of ${MAX_AGENTS} agents` : 'versions'
   const second = await runLookups([{ plural, mayRead: reads, find: findVersion }], me, context)
-  return {
-    items: second.items,
-    places: [...first.places, ...second.places],
-    failed: [...first.failed, ...second.failed],
-  }
+  const [places, failed] = [first.places.concat(second.places), first.failed.concat(second.failed)]
+  return { items: second.items, places, failed }
 }
 
 async function runLookups(lookups: Lookup[], me: MeRecord, context: Context): Promise<LookedUp> {

@@ -7,7 +7,7 @@ import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
 import { formatCountOf } from '../components/format.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { readsAllTenants, useMe } from '../state/session.ts'
 import { listLimits } from '../tenants/limits.ts'
@@ -16,7 +16,6 @@ import { findId, formatList, type Item, matchTexts, type PastedId } from './find
 import { findByKey, lookUp } from './look-up.ts'
 
 type Props = {
-  /** The pages that the token may see. */
   pages: { label: string; href: string }[]
   /** Closes the search, and then goes there. */
   onChoose: (href: string) => void
@@ -101,9 +100,7 @@ export function SearchPalette({ pages, onChoose }: Props) {
         ))}
       </div>
       <div class="toolbar">
-        <p id={`${id}-note`} class="muted" role="status">
-          <VisibleText text={note} />
-        </p>
+        <Text id={`${id}-note`} class="muted" role="status" text={note} />
         {retry && <Button label="Retry" class="small" onClick={retry} />}
       </div>
     </div>
@@ -178,7 +175,6 @@ function useResults(text: string, pages: Props['pages']): Results {
   return { items, note: `Nothing found among ${formatList(places)}.` }
 }
 
-/** The runs that failed with a code. */
 const toRunsItem = (errorCode: string, period?: '7d'): Item => ({
   kind: 'Runs',
   title: errorCode,
@@ -224,10 +220,7 @@ function useLookup(pasted: PastedId | null, me: MeRecord | null) {
 
 type Names = { tenants: string[]; codes: string[] }
 
-/**
- * Tenants with limits, those that ran something in the last days, and the codes of the errors in these. Loaded once
- * they are searched.
- */
+/** Tenants with limits or runs of the last days, and the codes of their errors, loaded once they are searched. */
 function useNames(me: MeRecord | null, isNeeded: boolean): Names {
   const [hasBeenNeeded, setHasBeenNeeded] = useState(false)
   useEffect(() => {

@@ -3,10 +3,7 @@ import { keepPending, type ProviderResponse } from '../state/provider-sign-in.ts
 import { isJwt, isToken } from '../state/token-storage.ts'
 import { ASK, discoverProvider, fetchJson, hostOf, SignInError } from './provider.ts'
 
-/**
- * The authorization code flow with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 9700): this page has no secret, so that
- * only the verifier in this tab turns the code into a token.
- */
+/** The code flow with PKCE (RFC 7636, RFC 9700): only the verifier in this tab turns the code into a token. */
 
 /** To register at the provider. The page is in its fragment, which is no part of it. */
 export const redirectUri = (): string => `${window.location.origin}${window.location.pathname}`

@@ -4,7 +4,7 @@ import { ApiError } from '../api/api-error.ts'
 import { requestJson } from '../api/request.ts'
 import { Button } from '../components/button.tsx'
 import { Spinner } from '../components/page.tsx'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import {
   arrivingSignIn,
   keepSignedOut,
@@ -17,11 +17,9 @@ import { ASK, hostOf, SignInError } from './provider.ts'
 
 type Props = {
   settings: SignInSettings
-  /** Why the last token is no longer in use. */
   rejection: string | null
 }
 
-/** Signs in at the identity provider: by leaving the page, and by returning to it. */
 export function ProviderCard({ settings, rejection }: Props) {
   const host = hostOf(settings)
   const [busy, setBusy] = useState<string | null>(null)
@@ -99,7 +97,7 @@ export function ProviderCard({ settings, rejection }: Props) {
       <div role="alert">
         {error ? (
           <>
-            <Paragraph class="field-error" text={error.message} />
+            <Text class="field-error" text={error.message} />
             {error.quote !== null && (
               <p class="muted">
                 Details: <VisibleText text={error.quote} />

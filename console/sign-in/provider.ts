@@ -26,7 +26,6 @@ export type Provider = {
 /** How a person calls it. */
 export const hostOf = ({ issuer }: SignInSettings): string => new URL(issuer).host
 
-/** @throws SignInError */
 export async function discoverProvider(settings: SignInSettings, signal: AbortSignal): Promise<Provider> {
   const host = hostOf(settings)
   const url = `${settings.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`

@@ -1,4 +1,3 @@
-/** Texts that a browser keeps, for this tab or for all of them. */
 export type TextStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
 
 /** Browsers that block storage throw. */

@@ -62,14 +62,10 @@ function decodeSegment(text: string): string {
 }
 
 /** The token in the fragment of a sign-in link (`#token=…`), if it is one. */
-export function tokenIn(hash: string): string | null {
-  return hash.startsWith('#token=') ? new URLSearchParams(hash.slice(1)).get('token') : null
-}
+export const tokenIn = (hash: string): string | null =>
+  hash.startsWith('#token=') ? new URLSearchParams(hash.slice(1)).get('token') : null
 
-/**
- * The pages are told apart by the fragment of the URL, so that one document serves them all: it works below any stage
- * and base path, and its relative URLs stay right (docs/decisions/0040).
- */
+/** Fragments of the URL tell pages apart: one document serves all below any base path (docs/decisions/0040). */
 export const currentLocation: Store<Location> = createStore(parseHash(''))
 
 let currentHash: string | null = null
@@ -83,7 +79,6 @@ function update(): void {
   if (location.path !== last) window.scrollTo(0, 0)
 }
 
-/** Follows the URL. */
 export function startRouter(): void {
   // The browser would restore a position before the page has its content.
   history.scrollRestoration = 'manual'

@@ -41,10 +41,7 @@ export function keepPending(pending: PendingSignIn): boolean {
   return writeText(storage, keyOf(PENDING), text) && readText(storage, keyOf(PENDING)) === text
 }
 
-/**
- * Takes the response of the identity provider out of the address, before anything else can see it, and returns to the
- * page on which the sign-in began. What began it is used once, so that a repeated response finds nothing.
- */
+/** Takes the response of the provider out of the address, before anything else sees it. It is used once. */
 export function takeProviderResponse(): void {
   if (!readSignInSettings()) return
   const isResumed = takeResume()

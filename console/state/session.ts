@@ -1,6 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { MeRecord } from '../../lib/contract/records/records.ts'
+import { openStorage } from './browser-storage.ts'
 import { arrivingSignIn, keepResume, keepSignedOut } from './provider-sign-in.ts'
 import { createStore, type Store } from './store.ts'
 import { linkTabs, type TabLink } from './token-channel.ts'
@@ -40,7 +41,7 @@ let linkStorage: TokenStorage | null = null
 export function startSession(): void {
   // Each stage on a host has a console of its own: they differ in their path.
   const key = `agent-execution-service.token ${window.location.pathname}`
-  const places = { tab: () => sessionStorage, device: () => localStorage, now: Date.now }
+  const places = { tab: openStorage('sessionStorage'), device: openStorage('localStorage'), now: Date.now }
   const opened = openTokenStorage(key, places)
   storage = opened
   linkStorage = openTokenStorage(`${key} link`, places)
@@ -66,10 +67,7 @@ export function startSession(): void {
   })
 }
 
-/**
- * Whether another tab is signed in: each of them holds a lock. Null where there are none, such as without HTTPS, and if
- * the browser does not say.
- */
+/** Whether another tab is signed in: each holds a lock. Null if the browser cannot say, such as without HTTPS. */
 async function findOthers(key: string): Promise<boolean | null> {
   try {
     const silence = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))

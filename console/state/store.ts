@@ -1,6 +1,5 @@
 import { useLayoutEffect, useReducer } from 'preact/hooks'
 
-/** A value that components follow. */
 export type Store<T> = { get(): T; set(value: T): void; subscribe(listener: () => void): () => void }
 
 export function createStore<T>(initial: T): Store<T> {

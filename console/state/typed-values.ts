@@ -1,10 +1,7 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../../lib/core/json/json.ts'
 import { keysOf, openStorage, readText, type TextStorage, writeText } from './browser-storage.ts'
 
-/**
- * Whose values they are: nobody else sees them. `tenantId`: of the token. `personId`: of whom the identity provider has
- * identified; API tokens of a tenant share theirs.
- */
+/** Whose values they are: nobody else sees them. API tokens of a tenant share theirs. */
 export type TypedOwner = { organizationId: string; tenantId: string | null; personId?: string | null }
 
 /** Characters of all typed values that a tab keeps. Beyond that, the oldest are forgotten. */

@@ -1,24 +1,19 @@
 import type { ComponentChildren } from 'preact'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
-import { send } from '../api/request.ts'
+import { remove } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
-import { Card } from '../components/data.tsx'
+import { announce } from '../components/button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatDay, formatPercent } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
+import { Card } from '../components/page.tsx'
 import { useMe, useScope } from '../state/session.ts'
 import { type LimitsState, limitsPath, readLimits } from './limits.ts'
 import { LimitsDialog, limitsForm } from './limits-dialog.tsx'
 
-type Props = { tenantId: string; children: ComponentChildren }
-
-/**
- * The limits of a tenant and what is left of them, with their form for tokens that may change them. Its children are
- * below it; they appear when its height is known, so that they do not move.
- */
-export function LimitsCard({ tenantId, children }: Props) {
+/** The limits of a tenant and what is left. Its children appear when its height is known, so that they do not move. */
+export function LimitsCard({ tenantId, children }: { tenantId: string; children: ComponentChildren }) {
   const me = useMe()
   const boundTenant = me?.tenantId ?? null
   const mayChange = useScope('manage') && boundTenant === null
@@ -72,7 +67,7 @@ const Actions = ({ tenantId, limits, onDone }: ActionsProps) => (
       class="danger"
       asks={{ title: 'Delete the limits of this tenant?', yes: 'Delete limits', no: 'Keep limits' }}
       action={async () => {
-        await send(limitsPath(tenantId), { method: 'DELETE' })
+        await remove(limitsPath(tenantId))
         onDone('The limits are deleted.')
       }}
       text="Within a minute, nothing limits what its runs cost and how many there are."

@@ -1,21 +1,18 @@
 import { MAX_COST_USD, RUNS_PER_MINUTE, TENANT_OPEN_EXECUTIONS } from '../../lib/core/limits.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
-import { send } from '../api/request.ts'
+import { put } from '../api/request.ts'
 import { CheckField } from '../components/field.tsx'
-import { Fields } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
 import { limitsPath } from './limits.ts'
 
 type Props = {
   tenantId: string
-  /** Null: it has none yet. */
   limits: UsageLimits | null
   onSave: () => void
   onClose: () => void
 }
 
-/** What is typed is kept by this name. */
 export const limitsForm = (tenantId: string): string => `limits ${tenantId}`
 
 /** Limits as they are typed. An empty field sets no limit. */
@@ -54,19 +51,16 @@ const FIELDS = {
   runsPerMinute: { label: 'Runs per minute', range: { ...RUNS_PER_MINUTE, step: 1 } },
 }
 
-/** A form that replaces the limits of a tenant. */
 export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
   const typed = useTypedForm(limitsForm(tenantId), () => toForm(limits))
   async function save() {
-    await send(limitsPath(tenantId), { method: 'PUT', body: JSON.stringify(toLimits(typed.form)) })
+    await put(limitsPath(tenantId), { json: toLimits(typed.form) })
     onSave()
   }
   return (
     <FormDialog title="Limits" submit="Save limits" typed={typed} send={save} onClose={onClose}>
       <p class="muted">An empty field sets no limit. Days and months are those of UTC.</p>
-      <div class="fields">
-        <Fields of={typed} fields={FIELDS} />
-      </div>
+      {typed.row(FIELDS)}
       <CheckField
         label="At the limit of open runs, asynchronous runs wait instead of being refused"
         {...typed.field('queueWhenFull')}

@@ -21,10 +21,7 @@ async function findLimits(tenantId: string, signal: AbortSignal): Promise<Limits
   return limits && { limits, left: leftOf(limits, limits) }
 }
 
-/**
- * Null if the tenant has none; `hidden` if the token may not read them. Tokens that are bound to a tenant read its
- * limits with their own identity. @throws ApiError
- */
+/** Null if the tenant has none; `hidden` if the token may not read them: bound ones read them by `/v1/me`. */
 export async function readLimits(
   tenantId: string,
   boundTenant: string | null,

@@ -42,7 +42,6 @@ export function toTenantRows(usage: UsageRow[], limits: LimitsRecord[]): TenantR
   }))
 }
 
-/** Those whose ID contains a text, in any case. Runs without a tenant have none. */
 export function searchTenants<Row extends Pick<TenantRow, 'key'>>(rows: Row[], search: string): Row[] {
   const text = search.trim().toLowerCase()
   return text === '' ? rows : rows.filter(({ key }) => key?.toLowerCase().includes(text))
@@ -70,7 +69,6 @@ async function loadTenants(period: Period, signal: AbortSignal) {
 const runsOf = ({ key: tenantId, period, now }: Row, status?: 'ERROR') =>
   toRuns({ tenantId, status, ...spanOf(period, now) })
 
-/** A column of a limit of costs. */
 const spentColumn = (period: 'day' | 'month') => ({
   text({ limits, spent }: Row) {
     const limit = limits?.maxCostUsd[period] ?? null
@@ -159,7 +157,6 @@ export function TenantsPage({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** One tenant: its limits, and what it used. */
 export function TenantPage({ tenantId, query }: { tenantId: string; query: URLSearchParams }) {
   const period = parsePeriod(query)
   const isBound = useMe()?.tenantId != null

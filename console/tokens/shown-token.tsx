@@ -4,13 +4,12 @@ import { useAction } from '../components/dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { ShownOnceDialog } from '../components/shown-once.tsx'
 import { Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import { useStore } from '../state/store.ts'
 import { endToken, type ShownToken, shownToken } from './tokens.ts'
 
 type Props = { /** A token has another end now. */ onChange: (token: TokenRecord) => void }
 
-/** The token that was just made, until the user has stored it. */
 export function ShownTokenDialog({ onChange }: Props) {
   const shown = useStore(shownToken)
   return shown && <Shown key={shown.made.id} {...shown} onChange={onChange} />
@@ -29,13 +28,9 @@ const Shown = ({ made, replaces, onChange }: ShownToken & Props) => (
     onClose={() => shownToken.set(null)}
   >
     <p>
-      {made.expiresAt === null ? (
-        'The new token never expires.'
-      ) : (
-        <>
-          The new token is valid until <Time value={made.expiresAt} />.
-        </>
-      )}
+      {made.expiresAt === null
+        ? 'The new token never expires.'
+        : say`The new token is valid until ${<Time value={made.expiresAt} />}.`}
     </p>
     {replaces && <EndOfOld {...replaces} onChange={onChange} />}
     <p class="muted">If it is lost, revoke it and create another one.</p>
@@ -60,17 +55,11 @@ function EndOfOld({ token, afterSeconds, onChange }: NonNullable<ShownToken['rep
     )
   return (
     <p role="status">
-      {ended === null ? (
-        'Ending the old token…'
-      ) : ended.revokedAt !== null ? (
-        <>
-          The old token was revoked at <Time value={ended.revokedAt} />.
-        </>
-      ) : (
-        <>
-          The old token is valid until <Time value={ended.expiresAt} />. To end it sooner, revoke it.
-        </>
-      )}
+      {ended === null
+        ? 'Ending the old token…'
+        : ended.revokedAt !== null
+          ? say`The old token was revoked at ${<Time value={ended.revokedAt} />}.`
+          : say`The old token is valid until ${<Time value={ended.expiresAt} />}. To end it sooner, revoke it.`}
     </p>
   )
 }

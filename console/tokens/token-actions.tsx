@@ -1,7 +1,6 @@
 import type { TokenRecord } from '../../lib/contract/records/token.ts'
 import { TOKEN_LIFETIME_DAYS } from '../../lib/core/access.ts'
 import { DAY_MS } from '../../lib/core/limits.ts'
-import { Fields } from '../components/fields.tsx'
 import { ConfirmButton, DialogButton, FormDialog } from '../components/form-dialog.tsx'
 import { useForm } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
@@ -11,7 +10,6 @@ import { createToken, endToken, mayReplace, shownToken, toExpiry } from './token
 
 type Props = { token: TokenRecord; onCreate: () => void; onChange: (token: TokenRecord) => void }
 
-/** What can be done with a token that has not ended. Each of them says what it does before it does it. */
 export function TokenActions({ token, onCreate, onChange }: Props) {
   const me = useMe()
   const isOwn = me?.tokenId === token.id
@@ -87,19 +85,15 @@ function RotationDialog({ token, isOwn, onCreate, onClose }: RotationProps) {
         that use it have to switch to the new one by then. The new one can be revoked; the end of the old one
         cannot be moved back.
       </p>
-      <Fields
-        of={form}
-        fields={{
-          overlap: {
-            label: 'Overlap',
-            help:
-              isOwn &&
-              'It is the token that you are signed in with: sign in with the new one before it ends.',
-            choices: OVERLAPS.filter(([seconds]) => seconds !== '0' || !isOwn),
-          },
-          days: daysField(isPerson),
-        }}
-      />
+      {form.fields({
+        overlap: {
+          label: 'Overlap',
+          help:
+            isOwn && 'It is the token that you are signed in with: sign in with the new one before it ends.',
+          choices: OVERLAPS.filter(([seconds]) => seconds !== '0' || !isOwn),
+        },
+        days: daysField(isPerson),
+      })}
     </FormDialog>
   )
 }

@@ -11,14 +11,13 @@ import {
 } from '../../lib/core/access.ts'
 import { ApiError, nullIf } from '../api/api-error.ts'
 import { send } from '../api/request.ts'
-import { Fields, labelsOf } from '../components/fields.tsx'
+import { type Form, labelsOf } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
-import { type Form, useForm } from '../components/typed-form.tsx'
+import { useForm } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { createToken, shownToken, toExpiry } from './tokens.ts'
 
-/** By the members of the request that they set. */
 const FIELDS = {
   name: {
     ...{ label: 'Name', required: true, maxLength: MAX_TOKEN_NAME },
@@ -101,23 +100,20 @@ function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
       <p class="muted">
         The token is shown once, after this form. To undo it, revoke the token. It can do no more than yours.
       </p>
-      <Fields
-        of={form}
-        fields={{
-          name: FIELDS.name,
-          scopes: {
-            label: FIELDS.scopes.label,
-            checks: me.scopes.map((scope) => [
-              scope,
-              <>
-                <code>{scope}</code> <span class="muted">{SCOPE_HELP[scope]}</span>
-              </>,
-            ]),
-            problem: hasTried && isWithoutScopes && 'Choose at least one scope.',
-          },
-          expiresAt: daysField(isPerson),
-        }}
-      />
+      {form.fields({
+        name: FIELDS.name,
+        scopes: {
+          label: FIELDS.scopes.label,
+          checks: me.scopes.map((scope) => [
+            scope,
+            <>
+              <code>{scope}</code> <span class="muted">{SCOPE_HELP[scope]}</span>
+            </>,
+          ]),
+          problem: hasTried && isWithoutScopes && 'Choose at least one scope.',
+        },
+        expiresAt: daysField(isPerson),
+      })}
       <Limits me={me} form={form} />
       {unknown !== '' && (
         <p class="warning-note" role="alert">
@@ -137,39 +133,34 @@ const findAgent = (agent: string): Promise<unknown> =>
       error instanceof ApiError && error.status === 403 ? agent : Promise.reject(error),
     )
 
-type LimitsProps = { me: MeRecord; form: Form<TokenForm> }
-
 /** What the token may use. It begins with the limits of the token that is signed in, which it must not exceed. */
-function Limits({ me, form }: LimitsProps) {
+function Limits({ me, form }: { me: MeRecord; form: Form<TokenForm> }) {
   const { tenantId: boundTenant, agents: limitedTo, rate: maxRate } = me
   return (
     <details open={boundTenant !== null || limitedTo !== null || maxRate !== null}>
       <summary>Limits</summary>
       <div class="form">
-        <Fields
-          of={form}
-          fields={{
-            agents: {
-              ...FIELDS.agents,
-              help:
-                limitedTo === null
-                  ? 'Slugs or IDs of the only agents that it may use, one per line. Empty: all of them.'
-                  : 'Slugs or IDs, one per line: your token is limited to these. Empty: all of them.',
-            },
-            tenantId: {
-              ...{ ...FIELDS.tenantId, readOnly: boundTenant !== null },
-              help:
-                boundTenant === null
-                  ? 'The only tenant that it may use. Empty: any.'
-                  : 'Your token is bound to this tenant.',
-            },
-            rate: {
-              label: FIELDS.rate.label,
-              help: maxRate === null ? 'Empty: no limit.' : `At most ${maxRate}, as for your token.`,
-              range: { min: 1, max: maxRate ?? MAX_TOKEN_RATE, step: 1 },
-            },
-          }}
-        />
+        {form.fields({
+          agents: {
+            ...FIELDS.agents,
+            help:
+              limitedTo === null
+                ? 'Slugs or IDs of the only agents that it may use, one per line. Empty: all of them.'
+                : 'Slugs or IDs, one per line: your token is limited to these. Empty: all of them.',
+          },
+          tenantId: {
+            ...{ ...FIELDS.tenantId, readOnly: boundTenant !== null },
+            help:
+              boundTenant === null
+                ? 'The only tenant that it may use. Empty: any.'
+                : 'Your token is bound to this tenant.',
+          },
+          rate: {
+            label: FIELDS.rate.label,
+            help: maxRate === null ? 'Empty: no limit.' : `At most ${maxRate}, as for your token.`,
+            range: { min: 1, max: maxRate ?? MAX_TOKEN_RATE, step: 1 },
+          },
+        })}
       </div>
     </details>
   )

@@ -4,7 +4,7 @@ import { type List, mergeNewest, useList } from '../api/use-list.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCountOf, formatExactTime, formatMinute } from '../components/format.ts'
 import { Badge, Time } from '../components/values.tsx'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
+import { say, toVisible, VisibleText } from '../components/visible-text.tsx'
 import { listPage } from '../list-page.tsx'
 import { useMe } from '../state/session.ts'
 import { ShownTokenDialog } from './shown-token.tsx'
@@ -16,7 +16,6 @@ import { hasEnded, stateOf, type TokenState } from './tokens.ts'
 const showIn = (list: List<TokenRecord>) => (changed: TokenRecord) =>
   list.update((listed) => mergeNewest(listed, [changed]))
 
-/** The API tokens that the one that is signed in may see, newest first. */
 export const TokensPage = listPage({
   title: 'Tokens',
   path: '/tokens',
@@ -124,13 +123,7 @@ function Limits({ token: { agents, tenantId, rate } }: { token: TokenRecord }) {
     <ul class="plain-list">
       {agents !== null && (
         <li title={toVisible(agents.join(', '))}>
-          {agents.length > 2 ? (
-            formatCountOf(agents.length, 'agent')
-          ) : (
-            <>
-              agents <VisibleText text={agents.join(', ')} />
-            </>
-          )}
+          {agents.length > 2 ? formatCountOf(agents.length, 'agent') : say`agents ${agents.join(', ')}`}
         </li>
       )}
       {tenantId !== null && (

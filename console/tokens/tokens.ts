@@ -1,7 +1,7 @@
 import type { MeRecord } from '../../lib/contract/records/records.ts'
 import type { CreatedTokenRecord, TokenRecord } from '../../lib/contract/records/token.ts'
 import { DAY_MS } from '../../lib/core/limits.ts'
-import { requestJson } from '../api/request.ts'
+import { post, remove } from '../api/request.ts'
 import { createSecretStore } from '../components/shown-once.tsx'
 import type { Store } from '../state/store.ts'
 
@@ -17,11 +17,11 @@ export const toExpiry = (days: string, now: number): string | null =>
   days === '' ? null : new Date(now + Number(days) * DAY_MS).toISOString()
 
 export const createToken = (token: NewToken): Promise<CreatedTokenRecord> =>
-  requestJson('/v1/tokens', { method: 'POST', body: JSON.stringify(token) })
+  post('/v1/tokens', { json: token })
 
 /** @param afterSeconds 0: at once */
 export const endToken = (id: string, afterSeconds: number): Promise<TokenRecord> =>
-  requestJson(`/v1/tokens/${id}`, { method: 'DELETE', query: afterSeconds > 0 ? { afterSeconds } : {} })
+  remove(`/v1/tokens/${id}`, { query: afterSeconds > 0 ? { afterSeconds } : {} })
 
 /** A token that the service has just made, and tells nobody again. */
 export type ShownToken = {

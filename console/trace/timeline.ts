@@ -17,7 +17,6 @@ function waitOf(item: TraceItem, end: number): Interval | null {
   return [Date.parse(step.finishedAt), call.approval.decision ? item.start : (item.end ?? end)]
 }
 
-/** Whether there is anything to hide. */
 export const hasWaits = ({ items, end }: Trace): boolean => items.some((item) => waitOf(item, end) !== null)
 
 /** The times in which a run did nothing but wait, in order. @param end of items that continue */
@@ -53,10 +52,7 @@ export function toAxis(trace: Trace, { hidesWaits, zoomedId }: View, end: number
   return { at, start: at(first), length: Math.max(at(last) - at(first), 1) }
 }
 
-/**
- * The rows of a view. The slowest are a list without levels, below the run: first what continues, the oldest first.
- * @param rows those of the tree
- */
+/** The rows of a view. The slowest have no levels: first what continues, the oldest first. */
 export function rowsOf(rows: TraceItem[], items: TraceItem[], view: View): TraceItem[] {
   const isShown = (item: TraceItem) => !(view.hidesWaits && isWait(item))
   if (!view.isSlowestFirst) return rows.filter(isShown)

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
-import { Facts } from '../components/data.tsx'
 import { formatCost, formatCount, formatDuration, formatTokens } from '../components/format.ts'
 import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { Facts } from '../components/page.tsx'
 import { ValueView } from '../components/value-view.tsx'
 import { Duration, Elapsed, RunLink, Time } from '../components/values.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { say, Text, VisibleText } from '../components/visible-text.tsx'
 import type { ToolCall, TracedRun, TraceItem } from './trace.ts'
 
 /** The tool through which a model returns the output (`lib/core/model.ts`). */
@@ -18,7 +18,6 @@ type Props = {
   onSelect: (id: string, isDeliberate: boolean) => void
 }
 
-/** Everything about one item of a trace. */
 export function ItemDetail(props: Props) {
   const { item, run } = props
   switch (item.kind) {
@@ -82,52 +81,37 @@ const Title = ({ item, children }: { item: TraceItem; children: ComponentChildre
   </div>
 )
 
-function ItemFacts({ item, more = {} }: { item: TraceItem; more?: Record<string, ComponentChildren> }) {
-  return (
-    <Facts
-      facts={{
-        Began: <Time value={new Date(item.start).toISOString()} />,
-        Duration:
-          item.end === null ? (
-            <>
-              <Elapsed since={new Date(item.start).toISOString()} /> so far
-            </>
-          ) : (
-            <Duration ms={item.end - item.start} />
-          ),
-        Attempt: item.attempt > 1 && item.attempt,
-        ...more,
-      }}
-    />
-  )
-}
+const ItemFacts = ({ item, more = {} }: { item: TraceItem; more?: Record<string, ComponentChildren> }) => (
+  <Facts
+    facts={{
+      Began: <Time value={new Date(item.start).toISOString()} />,
+      Duration:
+        item.end === null ? (
+          say`${<Elapsed since={new Date(item.start).toISOString()} />} so far`
+        ) : (
+          <Duration ms={item.end - item.start} />
+        ),
+      Attempt: item.attempt > 1 && item.attempt,
+      ...more,
+    }}
+  />
+)
 
-type PartProps = Pick<Props, 'onLoadStep'> & {
-  step: StepRecord
-  title: string
-  value: unknown
-  label: string
-  /** Of the value in the step. */
-  pointer: string
-}
-
-/** Bytes of a value of a step that was left out, and how to load it. */
-function omittedOf({ step, pointer, onLoadStep }: Pick<PartProps, 'step' | 'pointer' | 'onLoadStep'>) {
-  const bytes = step.omitted?.[pointer]
-  return bytes === undefined || !onLoadStep ? undefined : { bytes, load: () => onLoadStep(step.number) }
-}
-
-/** A value of a step; nothing if there is none. */
-function Part({ title, value, label, ...part }: PartProps) {
-  const omitted = omittedOf(part)
-  return value === undefined && !omitted ? null : <ValueView {...{ title, value, label, omitted }} />
-}
+/** Shows values of a step. @param pointer of the value in the step, which may have been left out */
+const partOf =
+  (step: StepRecord, onLoadStep: Props['onLoadStep']) =>
+  (title: string, value: unknown, label: string, pointer: string) => {
+    const bytes = step.omitted?.[pointer]
+    const isOmitted = bytes !== undefined && onLoadStep !== undefined
+    const omitted = isOmitted ? { bytes, load: () => onLoadStep(step.number) } : undefined
+    return value === undefined && !omitted ? null : <ValueView {...{ title, value, label, omitted }} />
+  }
 
 function StepDetail({ item, onLoadStep, onSelect }: Props) {
   const { step } = item
   if (!step) return null
   const { number, name, usage, text, result, toolCalls = [], stopReason, failedAttempts = [] } = step
-  const part = { step, onLoadStep }
+  const part = partOf(step, onLoadStep)
   return (
     <>
       <Title item={item}>
@@ -151,20 +135,8 @@ function StepDetail({ item, onLoadStep, onSelect }: Props) {
           Replayed: step.replayed && 'from the original run: nothing was used',
         }}
       />
-      <Part
-        {...part}
-        title="Text"
-        value={text || undefined}
-        label={`the text of step ${number}`}
-        pointer="/text"
-      />
-      <Part
-        {...part}
-        title="Result"
-        value={result}
-        label={`the result of step ${number}`}
-        pointer="/result"
-      />
+      {part('Text', text || undefined, `the text of step ${number}`, '/text')}
+      {part('Result', result, `the result of step ${number}`, '/result')}
       {failedAttempts.length > 0 && (
         <>
           <h3>Failed attempts</h3>
@@ -205,10 +177,9 @@ function CallDetail({ item, run, onLoadStep }: Props) {
   const { step, call } = item
   if (!step || !call) return null
   const position = (step.toolCalls ?? []).findIndex(({ id }) => id === call.id)
-  const part = { step, onLoadStep }
+  const part = partOf(step, onLoadStep)
   const pointer = `/toolCalls/${position}`
-  const hasResult =
-    call.result !== undefined || omittedOf({ ...part, pointer: `${pointer}/result` }) !== undefined
+  const result = part('Result', call.result, `the result of ${call.name}`, `${pointer}/result`)
   const isAnswer = call.name === FINAL_ANSWER
   const isOpen = item.state === 'open'
   return (
@@ -236,24 +207,10 @@ function CallDetail({ item, run, onLoadStep }: Props) {
           </pre>
         </section>
       )}
-      <Part
-        {...part}
-        title="Input"
-        value={call.input}
-        label={`the input of ${call.name}`}
-        pointer={`${pointer}/input`}
-      />
-      {!isAnswer && (
-        <Part
-          {...part}
-          title="Result"
-          value={call.result}
-          label={`the result of ${call.name}`}
-          pointer={`${pointer}/result`}
-        />
-      )}
-      {isAnswer && hasResult && <p class="muted">The output matches the schema.</p>}
-      {!hasResult && call.error === undefined && (isOpen || run.status !== 'IN_PROGRESS') && (
+      {part('Input', call.input, `the input of ${call.name}`, `${pointer}/input`)}
+      {!isAnswer && result}
+      {isAnswer && result && <p class="muted">The output matches the schema.</p>}
+      {!result && call.error === undefined && (isOpen || run.status !== 'IN_PROGRESS') && (
         <p class="muted">{isOpen ? 'No result yet.' : 'No result: the run ended first.'}</p>
       )}
     </>
@@ -273,14 +230,9 @@ function Approval({ approval, isOpen }: { approval: NonNullable<ToolCall['approv
     <>
       <p>
         {verb}
-        <TextAfter before=" by " text={by} />
-        {decidedAt && (
-          <>
-            {' '}
-            at <Time value={decidedAt} />
-          </>
-        )}
-        <TextAfter text={note} />
+        {by && say` by ${by}`}
+        {decidedAt && say` at ${<Time value={decidedAt} />}`}
+        {note && say`: ${note}`}
       </p>
       {input && <ValueView title="Input as approved" value={input} label="the input as approved" />}
     </>
@@ -298,15 +250,8 @@ const WAITS: Record<string, string> = {
 
 function WaitDetail({ item, onLoadStep }: Props) {
   const { step, wait } = item
-  const {
-    kind = '',
-    until,
-    id,
-    signals,
-    ...others
-  } = { ...step?.wait, ...wait } as Record<string, unknown> & {
-    kind?: string
-  }
+  const all: Record<string, unknown> & { kind?: string } = { ...step?.wait, ...wait }
+  const { kind = '', until, id, signals, title, data } = all
   const isRun = kind === 'execution' && typeof id === 'string'
   return (
     <>
@@ -322,23 +267,9 @@ function WaitDetail({ item, onLoadStep }: Props) {
           Signals: Array.isArray(signals) && signals.join(', '),
         }}
       />
-      {typeof others.title === 'string' && (
-        <p>
-          <VisibleText text={others.title} />
-        </p>
-      )}
-      {others.data !== undefined && others.data !== null && (
-        <ValueView title="Data" value={others.data} label="the data of the wait" />
-      )}
-      {step && (
-        <Part
-          {...{ step, onLoadStep }}
-          title="Result"
-          value={step.result}
-          label={`the result of ${item.label}`}
-          pointer="/result"
-        />
-      )}
+      {typeof title === 'string' && <Text text={title} />}
+      {data != null && <ValueView title="Data" value={data} label="the data of the wait" />}
+      {step && partOf(step, onLoadStep)('Result', step.result, `the result of ${item.label}`, '/result')}
       {(step?.skipped ?? []).length > 0 && (
         <ValueView title="Skipped signals" value={step?.skipped} label="the skipped signals" />
       )}
@@ -354,15 +285,7 @@ export function RunError({ error, level = 2 }: { error: NonNullable<TracedRun['e
   const isCancel = code === 'Cancelled'
   return (
     <section class={isCancel ? 'card' : 'error-box'} aria-label="Error">
-      <Heading>
-        {isCancel ? (
-          'Cancelled'
-        ) : (
-          <>
-            Error <VisibleText text={code} class="mono" />
-          </>
-        )}
-      </Heading>
+      <Heading>{isCancel ? 'Cancelled' : say`Error ${<VisibleText text={code} class="mono" />}`}</Heading>
       <pre class="long-text">
         <TextPortions text={message} />
       </pre>

@@ -2,10 +2,9 @@ import './trace.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
-import { Button } from '../components/button.tsx'
-import { announce } from '../components/copy-button.tsx'
+import { announce, Button } from '../components/button.tsx'
 import { formatCount, shorten } from '../components/format.ts'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import { searchTrace } from './search.ts'
 import { hasWaits, rowsOf, type View, WHOLE_RUN } from './timeline.ts'
 import { firstFailure, RUN_ID, type TracedRun, type TraceItem, toTrace, visibleItems } from './trace.ts'
@@ -17,12 +16,10 @@ type Props = {
   steps: StepRecord[]
   /** False while further ones are being loaded. */
   hasAllSteps: boolean
-  /** What the model is writing. */
   live: string
   /** The item that is chosen; without an `onSelect`, the panel remembers it. */
   selectedId?: string | null
   onSelect?: (id: string) => void
-  /** The detail of the run as a whole. */
   children: ComponentChildren
   /** Loads a step with the values that were left out. */
   onLoadStep?: ((number: number) => Promise<void>) | undefined
@@ -183,9 +180,7 @@ export function TracePanel({ run, steps, hasAllSteps, live, children, onLoadStep
       >
         {live !== '' && (
           <section aria-label="What the model is writing">
-            <pre>
-              <VisibleText text={live.slice(-MAX_LIVE)} />
-            </pre>
+            <Text as="pre" text={live.slice(-MAX_LIVE)} />
           </section>
         )}
         {selectedId === RUN_ID ? (

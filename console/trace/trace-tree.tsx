@@ -11,7 +11,6 @@ import { RUN_ID, scaleMarks, type Trace, type TraceItem } from './trace.ts'
 
 type Props = {
   trace: Trace
-  /** The items that are shown. */
   rows: TraceItem[]
   view: View
   /** Whether there may be more items later: the end is followed until the user scrolls or chooses an item. */
@@ -19,7 +18,6 @@ type Props = {
   isFollowing: boolean
   onFollow: (isFollowing: boolean) => void
   selectedId: string
-  /** Those that a search has found. */
   foundIds: ReadonlySet<string>
   openIds: ReadonlySet<string>
   onToggle: (id: string, isOpen: boolean) => void

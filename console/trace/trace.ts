@@ -22,7 +22,6 @@ export type TraceItem = {
   end: number | null
   state: 'done' | 'open' | 'failed' | 'cancelled'
   attempt: number
-  /** How many items are below it. */
   children: number
   /** Of them have failed. */
   failedChildren: number
@@ -195,9 +194,8 @@ function toRest(run: TracedRun, { items, last, finished }: Rest): TraceItem[] {
 }
 
 /** The rows that are visible: those whose parents are all open. @param isOpen whether the children of an item show */
-export function visibleItems(items: TraceItem[], isOpen: (id: string) => boolean): TraceItem[] {
-  return items.filter(({ parentId }) => parentId === null || parentId === RUN_ID || isOpen(parentId))
-}
+export const visibleItems = (items: TraceItem[], isOpen: (id: string) => boolean): TraceItem[] =>
+  items.filter(({ parentId }) => parentId === null || parentId === RUN_ID || isOpen(parentId))
 
 /** The first thing that went wrong: a call, or what ended the run. Undefined if nothing did. */
 export const firstFailure = (items: TraceItem[]): TraceItem | undefined =>

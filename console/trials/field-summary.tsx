@@ -3,10 +3,10 @@ import { toText } from '../../lib/contract/trial-outcome.ts'
 import { requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { WordDiff } from '../compare/word-diff.tsx'
-import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
+import { Card } from '../components/page.tsx'
 import { PartsBar } from '../components/small-charts.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 
@@ -29,7 +29,6 @@ export function summarizeFields(items: TrialItemRecord[]): ChangedField[] {
 }
 
 const CHANGED = ['CHANGED', 'REGRESSED', 'CORRECTED'] as const
-/** Runs of a verdict that are read. */
 const PAGE = 100
 const MAX_PAGES = 5
 
@@ -75,7 +74,6 @@ export function FieldSummary({ trial: { id, verdicts } }: { trial: TrialRecord }
 export const FieldName = ({ path }: { path: string }) =>
   path === '' ? <>The whole output</> : <VisibleText text={path} class="mono" />
 
-/** What a value was, and what it is now. */
 export const Change = (each: Difference) => (
   <WordDiff before={toText(each, 'original')} after={toText(each, 'trial')} />
 )

@@ -3,7 +3,7 @@ import { findReasons, GRAVE, MAX_ITEMS } from '../../lib/contract/trial-outcome.
 import { toReport } from '../../lib/contract/trial-report.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { CopyButton } from '../components/copy-button.tsx'
+import { CopyButton } from '../components/button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { InfoDialog } from '../components/dialog.tsx'
 import type { Release } from '../versions/release.tsx'

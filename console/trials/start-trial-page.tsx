@@ -1,23 +1,18 @@
-import type { TargetedSubmitEvent } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
 import { getVersion, nameOfVersion, useAgents } from '../api/agents.ts'
-import { withLabels } from '../api/api-error.ts'
-import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { requestJson } from '../api/request.ts'
+import { newIdempotencyKey, post, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
-import { Card } from '../components/data.tsx'
+import { announce } from '../components/button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
-import { useAction } from '../components/dialog.tsx'
 import { SelectField } from '../components/field.tsx'
-import { Fields, labelsOf } from '../components/fields.tsx'
+import { type Form as FormOf, labelsOf, toForm } from '../components/fields.tsx'
+import { ActionForm } from '../components/form-dialog.tsx'
 import { formatTime, shortId } from '../components/format.ts'
-import { ErrorBox, NeedsScope, Page } from '../components/page.tsx'
-import { type Form as FormOf, toForm } from '../components/typed-form.tsx'
-import { TextAfter, VisibleText } from '../components/visible-text.tsx'
+import { Card, NeedsScope, Page } from '../components/page.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import {
   FIELDS,
@@ -39,7 +34,7 @@ export function StartTrialPage({ query }: { query: URLSearchParams }) {
     <Page title="Start a trial" parent={<a href={toHref('/trials', { agent: form.agent })}>Trials</a>}>
       <NeedsScope scope="manage">
         <div class="stack">
-          <p class="muted note">
+          <p class="muted">
             Runs that have ended are repeated on a version, with their inputs and what their tools returned.
             What would need anything else ends as diverged: nothing happens outside. The trial can be
             cancelled at any time.
@@ -76,7 +71,6 @@ function Form({ of }: FormProps) {
   )
 }
 
-/** The rest of the form, which depends on the versions of the agent. */
 function OfAgent({ of }: FormProps) {
   const { form, set } = of
   const path = `/v1/agents/${encodeURIComponent(form.agent)}`
@@ -129,41 +123,22 @@ type OfVersionProps = FormProps & { agent: AgentRecord; versionId: string }
 
 function OfVersion({ agent, versionId, of }: OfVersionProps) {
   const version = useResource('version', (signal) => getVersion(agent.id, versionId, signal))
-  const key = useRef(newIdempotencyKey())
-  const body = version.data && JSON.stringify(toTrialBody(of.form, liveTools(version.data)))
+  const json = version.data && toTrialBody(of.form, liveTools(version.data))
   // The same key for the same trial: sent twice, it starts once.
-  useEffect(() => {
-    key.current = newIdempotencyKey()
-  }, [body])
-  const { isRunning, error, start } = useAction(async () => {
+  const key = useMemo(newIdempotencyKey, [JSON.stringify(json)])
+  async function send() {
     const path = `/v1/agents/${agent.id}/versions/${encodeURIComponent(versionId)}/trials`
-    const started = await requestJson<Pick<TrialRecord, 'id'>>(path, {
-      method: 'POST',
-      body: body ?? undefined,
-      headers: { 'Idempotency-Key': key.current },
-    })
+    const { id } = await post<Pick<TrialRecord, 'id'>>(path, { json, headers: { 'Idempotency-Key': key } })
     announce('The trial is started.')
-    navigate(toHref(toPath('trials', started.id)))
-  })
-
-  function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    void start()
+    navigate(toHref(toPath('trials', id)))
   }
-
   return (
     <Loaded of={version} label="Loading the version…">
       {(data) => (
-        <form class="stack" onSubmit={submit}>
+        <ActionForm submit="Start trial" busy="Starting…" labels={labelsOf(FIELDS)} send={send}>
           <Originals of={of} />
           <Sources version={data} of={of} />
-          {error && <ErrorBox error={withLabels(error, labelsOf(FIELDS))} />}
-          <div class="actions">
-            <button type="submit" class="primary" disabled={isRunning}>
-              {isRunning ? 'Starting…' : 'Start trial'}
-            </button>
-          </div>
-        </form>
+        </ActionForm>
       )}
     </Loaded>
   )
@@ -171,18 +146,13 @@ function OfVersion({ agent, versionId, of }: OfVersionProps) {
 
 const Originals = ({ of }: FormProps) => (
   <Card title="Runs that are repeated" class="stack">
-    <div class="fields">
-      <Fields
-        of={of}
-        fields={{
-          limit: FIELDS.limit,
-          from: { ...FIELDS.from, max: of.form.to },
-          to: { ...FIELDS.to, min: of.form.from },
-          tenantId: FIELDS.tenantId,
-          feedback: FIELDS.feedback,
-        }}
-      />
-    </div>
+    {of.row({
+      limit: FIELDS.limit,
+      from: { ...FIELDS.from, max: of.form.to },
+      to: { ...FIELDS.to, min: of.form.from },
+      tenantId: FIELDS.tenantId,
+      feedback: FIELDS.feedback,
+    })}
     <p class="muted">
       Cancelled runs, copies of cached results, and runs of drafts, agents and trials are left out.
     </p>
@@ -195,40 +165,34 @@ function Sources({ version, of }: FormProps & { version: VersionDetails }) {
   const isLimited = needsCostLimit(of.form, version)
   return (
     <Card title="What is recorded, and what it may cost" class="stack">
-      <Fields
-        of={of}
-        fields={{
-          models: !version.code && FIELDS.models,
-          live: tools.length > 0 && {
-            label: 'Tools that are called',
-            checks: tools.map((name) => [name, <VisibleText key={name} text={name} />]),
-          },
-        }}
-      />
+      {of.fields({
+        models: !version.code && FIELDS.models,
+        live: tools.length > 0 && {
+          label: 'Tools that are called',
+          checks: tools.map((name) => [name, <VisibleText key={name} text={name} />]),
+        },
+      })}
       <p class="muted">
         {version.toolNames.length === 0
           ? 'The version has no tools.'
           : tools.length === 0
             ? 'All tools give what they gave to the original: only tools that the document marks as read-only can be called.'
             : 'All others give what they gave to the original'}
-        {tools.length > 0 && <TextAfter text={others.join(', ')} />}
+        {tools.length > 0 && say`: ${others.join(', ')}`}
         {tools.length > 0 && '. Only tools that the document marks as read-only can be called.'}
       </p>
-      <Fields
-        of={of}
-        fields={{
-          maxCost: {
-            ...{ range: MAX_COST_USD, required: isLimited },
-            label: `${FIELDS.maxTrialCostUsd.label} (US dollars)${isLimited ? '' : ', optional'}`,
-            help: isLimited
-              ? 'Required, because models are called: what all responses of the trial may cost together. It is checked before each request, so that each run in progress can exceed it by one response. Then no further run is started.'
-              : version.code
-                ? 'What the agents that it calls may cost together.'
-                : 'What responses may cost where a request differs. Without it, such runs end there, and no model is called.',
-          },
-          ignore: { ...FIELDS.ignore, label: `${FIELDS.ignore.label}, optional` },
-        }}
-      />
+      {of.fields({
+        maxCost: {
+          ...{ range: MAX_COST_USD, required: isLimited },
+          label: `${FIELDS.maxTrialCostUsd.label} (US dollars)${isLimited ? '' : ', optional'}`,
+          help: isLimited
+            ? 'Required, because models are called: what all responses of the trial may cost together. It is checked before each request, so that each run in progress can exceed it by one response. Then no further run is started.'
+            : version.code
+              ? 'What the agents that it calls may cost together.'
+              : 'What responses may cost where a request differs. Without it, such runs end there, and no model is called.',
+        },
+        ignore: { ...FIELDS.ignore, label: `${FIELDS.ignore.label}, optional` },
+      })}
     </Card>
   )
 }

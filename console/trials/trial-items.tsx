@@ -21,10 +21,7 @@ import { endedOf, VERDICT_LABELS } from './verdicts.ts'
 
 const PAGE_SIZE = 25
 
-type Props = { trial: TrialRecord; verdict: Verdict | null }
-
-/** The runs of a trial, each with its original and what differs. */
-export function TrialItems({ trial, verdict }: Props) {
+export function TrialItems({ trial, verdict }: { trial: TrialRecord; verdict: Verdict | null }) {
   const { id, status } = trial
   const list = useList<TrialItemRecord>(`/v1/trials/${id}/items`, {
     query: { verdict, limit: PAGE_SIZE },

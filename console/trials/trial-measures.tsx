@@ -1,12 +1,11 @@
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
-import { Card } from '../components/data.tsx'
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
+import { Card } from '../components/page.tsx'
 import { formatChange } from './verdicts.ts'
 
 type Sums = NonNullable<TrialRecord['sums']>
 
-/** Cost, run time and steps of both sides. */
 export function TrialMeasures({ sums }: { sums: Sums }) {
   const { compared, runs, costUsd, runTimeMs, steps, schemaViolations } = sums
   const rows = [

@@ -2,16 +2,16 @@ import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { describeGate, findReasons } from '../../lib/contract/trial-outcome.ts'
 import type { ApiError } from '../api/api-error.ts'
-import { requestJson, send } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { useRecord, useResource } from '../api/use-resource.ts'
-import { Card, Facts } from '../components/data.tsx'
 import { DetailPage } from '../components/detail-page.tsx'
-import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
+import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
-import { ErrorBox } from '../components/page.tsx'
+import { Card, ErrorBox, Facts } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
-import { Agreement } from '../scores/agreement.tsx'
+import { TextLink, TextList, VisibleText } from '../components/visible-text.tsx'
+import { Agreement } from '../scores/scores.tsx'
+import { TrialScores } from '../scores/trial-scores.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { type Release, readRelease } from '../versions/release.tsx'
@@ -19,16 +19,12 @@ import { FieldSummary } from './field-summary.tsx'
 import { ReportDialog } from './report-dialog.tsx'
 import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
-import { TrialScores } from './trial-scores.tsx'
 import { TrialBadge, VerdictBar, VerdictCounts } from './verdict-bar.tsx'
 import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
 
 const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComponent(id)}${rest}`
 
-type Props = { trialId: string; query: URLSearchParams }
-
-/** One trial. The verdict whose runs are shown is in the URL. */
-export function TrialPage({ trialId, query }: Props) {
+export function TrialPage({ trialId, query }: { trialId: string; query: URLSearchParams }) {
   const trial = useRecord<TrialRecord>(trialPath(trialId), {
     everyMs: (read) => (read && read.status !== 'ENDED' ? 3_000 : null),
   })
@@ -107,7 +103,6 @@ type GateProps = {
   release: { data: Release | null; error: ApiError | null; isLoading: boolean; reload: () => void }
 }
 
-/** Whether the version may become current, and why not. */
 const GateCard = ({ trial, release }: GateProps) => (
   <Card title="Gate" class="stack">
     {release.error && <ErrorBox error={release.error} onRetry={release.reload} />}
@@ -141,13 +136,7 @@ function Gate({ trial, gate }: { trial: TrialRecord; gate: Release['gate'] }) {
         )}
       </p>
       {hasEnded && <p>{summary}</p>}
-      {reasons.length > 0 && (
-        <ul>
-          {reasons.map((reason) => (
-            <li key={reason}>{withoutNames(reason)}</li>
-          ))}
-        </ul>
-      )}
+      <TextList texts={reasons.map(withoutNames)} />
       <p class="muted">
         {gate
           ? 'The document of the current version says what a trial has to meet before another version replaces it.'
@@ -226,23 +215,15 @@ function Actions({ trial, release, onChange }: ActionsProps) {
         isOffered={mayManage && !hasEnded}
         isDisabled={status === 'CANCELLING'}
         asks={{ title: 'Cancel this trial?', yes: 'Cancel trial', no: 'Keep running' }}
-        action={async () => {
-          const path = trialPath(id, '/cancel')
-          onChange({ ...trial, ...(await requestJson<Partial<TrialRecord>>(path, { method: 'POST' })) })
-        }}
+        action={async () => onChange({ ...trial, ...(await post<TrialRecord>(trialPath(id, '/cancel'))) })}
         done="The trial is being cancelled."
         text="No further run is started, and those in progress are cancelled. What has ended stays, but no gate accepts a cancelled trial. This cannot be undone: start another one."
       />
-      <ConfirmButton
-        label="Delete…"
-        class="danger"
+      <DeleteButton
+        noun="trial"
+        path={trialPath(id)}
         isOffered={mayManage && hasEnded}
-        asks={{ title: 'Delete this trial?', yes: 'Delete trial', no: 'Keep trial' }}
-        action={async () => {
-          await send(trialPath(id), { method: 'DELETE' })
-          navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })
-        }}
-        done="The trial is deleted."
+        onDone={() => navigate(toHref('/trials', { agent: release?.agent.slug }), { replace: true })}
         text="The trial and its runs are deleted; the originals stay. This cannot be undone, and a version can no longer be promoted with it."
       />
     </>

@@ -15,7 +15,6 @@ import { endedOf } from './verdicts.ts'
 export { StartTrialPage } from './start-trial-page.tsx'
 export { TrialPage } from './trial-page.tsx'
 
-/** Trials, newest first. */
 export const TrialsPage = listPage({
   title: 'Trials',
   path: '/trials',

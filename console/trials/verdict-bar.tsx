@@ -37,32 +37,29 @@ type CountsProps = {
 }
 
 /** How many runs have each verdict. Each is a link that shows only these. */
-export function VerdictCounts({ verdicts, lines, chosen, hrefOf }: CountsProps) {
-  return (
-    <ul class="actions plain-list verdict-counts" aria-label="Runs by verdict">
-      <li>
-        <a class="button small" href={hrefOf(null)} aria-current={chosen === null ? 'true' : undefined}>
-          All <strong>{formatCount(lines)}</strong>
+export const VerdictCounts = ({ verdicts, lines, chosen, hrefOf }: CountsProps) => (
+  <ul class="actions plain-list verdict-counts" aria-label="Runs by verdict">
+    <li>
+      <a class="button small" href={hrefOf(null)} aria-current={chosen === null ? 'true' : undefined}>
+        All <strong>{formatCount(lines)}</strong>
+      </a>
+    </li>
+    {VERDICTS.map((verdict) => (
+      <li key={verdict}>
+        <a
+          class="button small"
+          href={hrefOf(verdict)}
+          aria-current={chosen === verdict ? 'true' : undefined}
+          title={VERDICT_MEANINGS[verdict]}
+        >
+          <Mark verdict={verdict} />
+          {VERDICT_LABELS[verdict]} <strong>{formatCount(verdicts[verdict])}</strong>
         </a>
       </li>
-      {VERDICTS.map((verdict) => (
-        <li key={verdict}>
-          <a
-            class="button small"
-            href={hrefOf(verdict)}
-            aria-current={chosen === verdict ? 'true' : undefined}
-            title={VERDICT_MEANINGS[verdict]}
-          >
-            <Mark verdict={verdict} />
-            {VERDICT_LABELS[verdict]} <strong>{formatCount(verdicts[verdict])}</strong>
-          </a>
-        </li>
-      ))}
-    </ul>
-  )
-}
+    ))}
+  </ul>
+)
 
-/** The verdicts that occur, in words. */
 export const describeVerdicts = (verdicts: Record<Verdict, number>): string =>
   countVerdicts(verdicts).join(', ') || 'no verdict yet'
 
@@ -73,7 +70,6 @@ export const VerdictBadge = ({ verdict }: { verdict: Verdict }) => (
   </span>
 )
 
-/** The state of a trial. */
 export function TrialBadge({ trial }: { trial: Pick<TrialRecord, 'status' | 'error'> }) {
   const { kind, label } = stateOf(trial)
   return <Badge kind={kind}>{label}</Badge>

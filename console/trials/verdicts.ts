@@ -42,7 +42,6 @@ export function stateOf({ status, error }: Pick<TrialRecord, 'status' | 'error'>
   return { kind: 'warning', label: labels[error.code] ?? 'Stopped' }
 }
 
-/** Lines by verdict. */
 export type Verdicts = Partial<Record<Verdict, number>>
 
 /** The verdicts that occur, in words: `2 changed`. */

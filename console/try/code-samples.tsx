@@ -1,10 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
 import { toUrl } from '../api/request.ts'
-import { Button } from '../components/button.tsx'
-import { CopyButton, saveFile } from '../components/copy-button.tsx'
-import { Card, Segments } from '../components/data.tsx'
+import { Button, CopyButton, saveFile } from '../components/button.tsx'
 import { TextBox } from '../components/json-view.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Card, Segments } from '../components/page.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import type { Parameters } from './run-options.ts'
 import { INPUT_FILE, type SampleRequest, TOKEN_VARIABLE, toCurl, toPython, toTypeScript } from './samples.ts'
 
@@ -36,18 +35,8 @@ export function CodeSamples({ agent, parameters, text }: Props) {
         <>
           <p class="muted">
             Set <code>{TOKEN_VARIABLE}</code> to an API token.
-            {language === 'typescript' && (
-              <>
-                {' '}
-                The client is in <code>clients/typescript</code>.
-              </>
-            )}
-            {isLong && (
-              <>
-                {' '}
-                The input is long: <DownloadButton text={text} />
-              </>
-            )}
+            {language === 'typescript' && say` The client is in ${<code>clients/typescript</code>}.`}
+            {isLong && say` The input is long: ${<DownloadButton text={text} />}`}
           </p>
           <TextBox label={`Request in ${LANGUAGES[language]}`}>
             <VisibleText text={sample} />
@@ -59,7 +48,6 @@ export function CodeSamples({ agent, parameters, text }: Props) {
   )
 }
 
-/** Null while the input is not JSON. */
 function toSample(write: (request: SampleRequest) => string, request: SampleRequest): string | null {
   try {
     return write(request)

@@ -2,8 +2,8 @@ import type { ComponentChildren, TargetedKeyboardEvent, TargetedSubmitEvent } fr
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Button } from '../components/button.tsx'
-import { Card } from '../components/data.tsx'
 import { formatCountOf } from '../components/format.ts'
+import { Card } from '../components/page.tsx'
 import type { CheckMode, Issue } from '../schema/check-text.ts'
 import { runCheck, useCheck } from '../schema/run-check.ts'
 import { SchemaEditor } from '../schema/schema-editor.tsx'
@@ -13,28 +13,20 @@ type InputProps = {
   schema: JsonObject
   text: string
   mode: CheckMode
-  /** On the button. */
   label: string
   isRunning: boolean
   /** Of what is beside the input: how many, and whether they keep the run from being sent. */
   others?: { count: number; isBlocking: boolean }
-  /** What the service said about this input. */
   serverIssues?: Issue[]
-  /** Above the input. */
   notice?: ComponentChildren
-  /** Between the input and the button. */
   children?: ComponentChildren
-  /** Beside the button. */
   more?: ComponentChildren
   help: ComponentChildren
   onText: (text: string) => void
   onRun: () => void
 }
 
-/**
- * The input of a run. A text with mistakes is sent on a second attempt, unless it is not JSON. Ctrl+Enter or ⌘+Enter
- * starts the run from anywhere in the form.
- */
+/** The input of a run. One with mistakes is sent on a second attempt, if it is JSON. Ctrl+Enter or ⌘+Enter sends it. */
 export function InputForm(props: InputProps) {
   const { schema, text, mode, label, isRunning, onText, onRun } = props
   const { others = { count: 0, isBlocking: false }, serverIssues = [] } = props

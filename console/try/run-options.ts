@@ -52,14 +52,12 @@ const OF_MODELS = [
 export const isCodeVersion = (version: Pick<VersionRecord, 'codeHash' | 'remote'> | undefined): boolean =>
   version !== undefined && (version.codeHash !== null || version.remote !== undefined)
 
-/** Whether a run rejects input that does not match the schema. */
 export const isStrict = (
   { enforceInputSchema }: Pick<RunOptions, 'enforceInputSchema'>,
   version: Pick<VersionRecord, 'execution'> | undefined,
 ): boolean =>
   enforceInputSchema === '' ? (version?.execution.enforceInputSchema ?? false) : enforceInputSchema === 'true'
 
-/** The options that apply to a version. */
 export function applicableOptions(
   options: RunOptions,
   version: Pick<VersionRecord, 'codeHash'> | undefined,
@@ -88,11 +86,7 @@ export function toParameters(options: RunOptions): Parameters {
 type Original = Pick<ExecutionRecord, 'versionId' | 'tenantId' | 'requestedOptions'>
 type Settings = Pick<VersionRecord, 'id' | 'useDynamicLearning' | 'execution'>
 
-/**
- * The options that repeat a run: on its version and for its tenant, with what its request chose. Whether it was strict
- * is not known.
- * @param version the one that ran, if it still exists
- */
+/** The options that repeat a run, unless it was strict: that is not known. @param version null if it is gone */
 export function optionsOfRun(
   { versionId, tenantId, requestedOptions }: Original,
   version: Settings | undefined,
@@ -124,10 +118,7 @@ const toChoice = (used: boolean | undefined, ofVersion: boolean | undefined): Ch
 const toDecimal = (value: number) =>
   value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 9 })
 
-/**
- * What is wrong with options, by the name of the parameter. The service checks them too.
- * @param maxSteps what the version allows
- */
+/** What is wrong with options, by the name of the parameter. @param maxSteps what the version allows */
 export function findOptionProblems(
   options: RunOptions,
   maxSteps: number = MAX_AGENT_STEPS.max,

@@ -2,7 +2,6 @@ import { fitsDouble } from '../../lib/core/json/exact-number.ts'
 import { type JsonNode, parseJsonTree } from '../schema/json-node.ts'
 import type { Parameters } from './run-options.ts'
 
-/** What a sample of code sends. */
 export type SampleRequest = {
   /** Where `/v1` begins, without a slash at the end. */
   baseUrl: string
@@ -12,19 +11,16 @@ export type SampleRequest = {
   input: string | null
 }
 
-/** The file of an input that is too long. */
 export const INPUT_FILE = 'input.json'
 
 /** The token is never part of a sample. */
 export const TOKEN_VARIABLE = 'AES_TOKEN'
 
-/** The URL that runs the agent. */
 function runUrl({ baseUrl, agent, parameters }: SampleRequest): string {
   const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   return `${baseUrl}/v1/agents/${encodeURIComponent(agent)}/executions${query.length > 0 ? `?${query.join('&')}` : ''}`
 }
 
-/** A command for POSIX shells. */
 export function toCurl(request: SampleRequest): string {
   const { input } = request
   const body = input === null ? `--data-binary @${INPUT_FILE}` : `--data-raw ${quote(input)}`
@@ -41,7 +37,6 @@ const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** How a language writes the values of JSON. */
 type Language = {
-  /** One level of indentation. */
   indent: string
   name: (name: string) => string
   text: (text: string) => string
@@ -52,7 +47,6 @@ type Language = {
   wrap: (brackets: '{}' | '[]', parts: string[], indent: string) => string
 }
 
-/** A value as a literal of a language. */
 function toLiteral(node: JsonNode, language: Language, indent: string): string {
   const inner = (child: JsonNode) => toLiteral(child, language, indent + language.indent)
   switch (node.type) {
@@ -73,7 +67,6 @@ function toLiteral(node: JsonNode, language: Language, indent: string): string {
   }
 }
 
-/** A program for Python 3 without packages. */
 export function toPython(request: SampleRequest): string {
   const body = toPythonBody(request.input)
   return `${['json', 'os', 'urllib.request'].map((name) => `import ${name}`).join('\n')}
@@ -150,7 +143,6 @@ const READ_INPUT = `const input = JSON.parse(await readFile('${INPUT_FILE}', 'ut
 
 const MAX_LINE = 60
 
-/** In one line if it is short. */
 function wrapTypeScript(brackets: '{}' | '[]', parts: string[], indent: string): string {
   const [open = '', close = ''] = brackets
   if (parts.length === 0) return open + close

@@ -1,7 +1,6 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { Button } from '../components/button.tsx'
-import { announce } from '../components/copy-button.tsx'
+import { announce, Button } from '../components/button.tsx'
 import { ConfirmDialog } from '../components/form-dialog.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useFocusNext } from '../schema/form/field-frame.tsx'
@@ -11,14 +10,12 @@ import type { InputOwner } from './typed-inputs.ts'
 
 type Props = {
   owner: InputOwner
-  /** The input as it is typed. */
   text: string
   schema: JsonObject
   /** Replaces the input. @param message what has happened */
   onLoad: (text: string, message: string) => void
 }
 
-/** Inputs with a name, which stay in this browser. */
 export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
   const id = useId()
   const saved = useMemo(() => new SavedInputs(owner), [owner])

@@ -4,7 +4,6 @@ import { openStorage, readText, type TextStorage, writeText } from '../state/bro
 import { ownerKey } from '../state/typed-values.ts'
 import type { InputOwner } from './typed-inputs.ts'
 
-/** An input that was given a name. */
 export type SavedInput = { name: string; text: string }
 
 export const MAX_SAVED = 50
@@ -39,7 +38,6 @@ export class SavedInputs {
     return inputs.sort((a, b) => a.name.localeCompare(b.name))
   }
 
-  /** Replaces the input of the same name. */
   save({ name, text }: SavedInput): Refusal {
     const others = this.list().filter((each) => each.name !== name)
     if (text.length > MAX_TEXT) return 'The input is too large to save: it has more than 100,000 characters.'

@@ -7,10 +7,7 @@ import { type JsonNode, tryParseTree } from '../schema/json-node.ts'
 /** An input that may be stored. `hadFiles`: what it had of files is left out. */
 export type StorableText = { text: string; hadFiles: boolean }
 
-/**
- * An input without the contents of its files: what is stored in a browser has none. Null if it cannot be told whether
- * there are any, because the text is not JSON.
- */
+/** An input without the contents of its files. Null if it is not JSON: then nobody knows whether there are any. */
 export function stripFiles(text: string, schema: JsonObject): StorableText | null {
   if (!mayHaveFiles(schema)) return { text, hadFiles: false }
   const root = tryParseTree(text)

@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Segments } from '../components/data.tsx'
+import { CopyButton } from '../components/button.tsx'
 import { InfoDialog } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
 import { formatCount } from '../components/format.ts'
 import { TextBox } from '../components/json-view.tsx'
+import { Segments } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { type Expected, hasExpectation, toTestCase } from './to-test-case.ts'
 
@@ -21,7 +21,6 @@ type Props = {
   onClose: () => void
 }
 
-/** The input and the result of a run as an entry of `cases.yaml`, to copy. */
 export function TestCaseDialog({ input, run, steps, onClose }: Props) {
   const [name, setName] = useState('')
   const [expected, setExpected] = useState<Expected>('output')

@@ -30,7 +30,6 @@ export function toTestCase({ name, input, run, steps, expected }: Params): strin
 /** The limit of `authoring/cases/case-file.ts`. */
 const MAX_NAME = 200
 
-/** One line without control characters. */
 export const toCaseName = (name: string): string =>
   name
     .toWellFormed()
@@ -40,7 +39,6 @@ export const toCaseName = (name: string): string =>
     .replace(/[\uD800-\uDBFF]$/, '')
     .trim()
 
-/** Whether the run has a result that a case can expect. */
 export const hasExpectation = ({ error }: Params['run']): boolean => error?.code !== 'Cancelled'
 
 function expectationOf(run: Params['run'], steps: Params['steps'], expected: Expected): JsonNode | undefined {

@@ -24,12 +24,10 @@ type Props = {
   /** What the service said about this input and these options. */
   serverIssues: Issue[]
   serverProblems: Partial<Record<string, string>>
-  /** Below the options. */
   children?: ComponentChildren
   onRun: () => void
 }
 
-/** The input and the options of a run. */
 export function TryForm(props: Props) {
   const { version, inputSchema, input, isRunning } = props
   const { notice, isChanged } = input
@@ -110,7 +108,6 @@ export function toServerIssues(error: ApiError | null, text: string): Issue[] {
   return root ? locate(text, root, error.problem?.errors ?? []) : []
 }
 
-/** What the service said about parameters, by their names. */
 export function toServerOptionProblems(error: ApiError | null): Partial<Record<string, string>> {
   if (error?.code !== 'InvalidQueryParameter' && error?.code !== 'InvalidModelOverride') return {}
   return Object.fromEntries((error.problem?.errors ?? []).map(({ path, message }) => [path, message]))

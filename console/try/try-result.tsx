@@ -1,14 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { runTimeOf } from '../agents/durations.ts'
+import { runTimeOf } from '../agents/run-figures.ts'
 import { Button } from '../components/button.tsx'
-import { Facts } from '../components/data.tsx'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
-import { ErrorBox } from '../components/page.tsx'
+import { ErrorBox, Facts } from '../components/page.tsx'
 import { Duration, Elapsed, RunLink, StatusBadge } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say, TextList, VisibleText } from '../components/visible-text.tsx'
 import { labelOf, predicateOf } from '../schema/issue-text.ts'
 import { useCheck } from '../schema/run-check.ts'
 import { SchemaTable } from '../schema/schema-table.tsx'
@@ -25,13 +24,11 @@ type Props = {
   outputSchema: JsonObject
   onCancel: () => void
   onRetry: () => void
-  /** Goes back to the form. */
   onEdit: () => void
 }
 
 const UNFINISHED = { status: 'IN_PROGRESS', finishedAt: null } as const
 
-/** What a run has led to so far: steps as they come, then the output next to its schema, or the error. */
 export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit }: Props) {
   const startedAt = new Date(last.startedAt).toISOString()
   const { run, error, isRunning, executionId, isCancelling, isReconnecting, steps } = last
@@ -103,7 +100,6 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
   )
 }
 
-/** One sentence for screen readers. */
 function describeEnd(run: ExecutionRecord): string {
   const ms = runTimeOf(run)
   const after = ms === null ? '' : ` after ${formatDuration(ms)}`
@@ -121,11 +117,8 @@ function describeCache(status: string): string | null {
 
 function factsOf(run: ExecutionRecord, cacheStatus: string | null) {
   return {
-    Cached: run.cachedDocumentExecutionId && (
-      <>
-        reuses <RunLink executionId={run.cachedDocumentExecutionId} />
-      </>
-    ),
+    Cached:
+      run.cachedDocumentExecutionId && say`reuses ${<RunLink executionId={run.cachedDocumentExecutionId} />}`,
     Cache: cacheStatus && describeCache(cacheStatus),
     Model: run.model && <VisibleText text={run.model} class="mono" />,
     Tokens:
@@ -152,15 +145,9 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
                 ? '✓ It matches the output schema.'
                 : 'It does not match the output schema:'}
         </p>
-        {issues.length > 0 && (
-          <ul>
-            {issues.map((issue) => (
-              <li key={`${issue.path} ${issue.message}`}>
-                <VisibleText text={`${labelOf(issue.path, view) || 'The output'} ${predicateOf(issue)}`} />
-              </li>
-            ))}
-          </ul>
-        )}
+        <TextList
+          texts={issues.map((issue) => `${labelOf(issue.path, view) || 'The output'} ${predicateOf(issue)}`)}
+        />
         <JsonView value={output} label="the output" />
       </section>
       <section aria-labelledby="output-schema-title">
@@ -174,13 +161,6 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
 const Adaptations = ({ adaptations }: { adaptations: ExecutionRecord['inputAdaptations'] }) => (
   <section aria-labelledby="adaptations-title">
     <h3 id="adaptations-title">The input was adapted to the schema</h3>
-    <ul>
-      {adaptations.slice(0, 50).map(({ path, kind, message }) => (
-        <li key={`${path} ${kind}`}>
-          <VisibleText text={message} />
-        </li>
-      ))}
-      {adaptations.length > 50 && <li class="muted">and {formatCount(adaptations.length - 50)} more</li>}
-    </ul>
+    <TextList texts={adaptations.map(({ message }) => message)} max={50} />
   </section>
 )

@@ -13,10 +13,7 @@ type TypedInput = { text: string; options: RunOptions; hadFiles: boolean }
 
 const MAX_IN_MEMORY = 20
 
-/**
- * The inputs that were typed in this tab: in the memory of the page, with their files, and in `sessionStorage`, without
- * them, for when it is loaded again.
- */
+/** What was typed in this tab: in memory with files; in `sessionStorage` without, for when the page loads again. */
 export class TypedInputs {
   private readonly stored: TypedValues
   private readonly memory = new Map<string, TypedInput>()
@@ -62,7 +59,6 @@ function parse(value: ReturnType<TypedValues['read']>): TypedInput | null {
   }
 }
 
-/** The input and the options as they are typed. */
 export type Typed = { text: string; options: RunOptions }
 
 /** What has replaced the input, and what it replaced. */
@@ -73,7 +69,6 @@ type Params = {
   owner: InputOwner | null
   /** The execution that the form begins with. */
   from: string | null
-  /** How the form begins. */
   initial: Typed
   /** Adapts what was typed before to what exists now. */
   restore: (typed: Typed) => Typed

@@ -2,14 +2,12 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { ApiError, asApiError } from '../api/api-error.ts'
-import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { requestEvents, requestJson } from '../api/request.ts'
+import { newIdempotencyKey, post, requestEvents } from '../api/request.ts'
 import { pathOfRun, peekRun } from '../api/runs.ts'
 import { followRun } from '../run/follow-run.ts'
 import { openEvents } from '../run/use-run.ts'
 import type { Parameters } from './run-options.ts'
 
-/** A run that this page has started. */
 export type Try = {
   isRunning: boolean
   /** Milliseconds since the epoch. */
@@ -18,12 +16,10 @@ export type Try = {
   /** The header `Cache-Status` (RFC 9211). */
   cacheStatus: string | null
   steps: StepRecord[]
-  /** When it has ended. */
   run: ExecutionRecord | null
   /** Why it was not accepted, could not be followed or could not be cancelled. */
   error: ApiError | null
   isReconnecting: boolean
-  /** What the model is writing. */
   live: string
   isCancelling: boolean
 }
@@ -54,7 +50,7 @@ export function useTry() {
   const { isCancelling = false, executionId = null, isRunning = false } = last ?? {}
   useEffect(() => {
     if (!isCancelling || executionId === null || !isRunning) return
-    requestJson(`/v1/agent_executions/${executionId}/cancel`, { method: 'POST' }).catch((error: unknown) =>
+    post(`/v1/agent_executions/${executionId}/cancel`).catch((error: unknown) =>
       setLast((before) => before && { ...before, isCancelling: false, error: asApiError(error) }),
     )
   }, [isCancelling, executionId])

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
 import { useAgents } from '../api/agents.ts'
-import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
+import { Card } from '../components/page.tsx'
 import { TextLink } from '../components/visible-text.tsx'
 import { type Query, toHref } from '../state/location.ts'
 import { type Period, type Span, spanOf, toRuns, type UsageOf } from './periods.ts'
@@ -12,7 +12,6 @@ import { INCOMPLETE_NOTE, useUsage } from './use-usage.ts'
 
 type Props = { period: Period; of: UsageOf }
 
-/** Which agents the money is spent on. Each is a link to its runs. */
 export function CostByAgent(props: Props) {
   const agents = useAgents()
   const nameOf = (id: string | null, runs: Query & Span) => {
@@ -23,7 +22,6 @@ export function CostByAgent(props: Props) {
   return <CostBy groupBy="agent" title="Cost by agent" {...props} nameOf={nameOf} />
 }
 
-/** Which tenants the money is spent for. Each is a link to its runs. */
 export const CostByTenant = (props: Props) => (
   <CostBy
     groupBy="tenant"
@@ -83,7 +81,6 @@ type RankedItem = {
   name: ComponentChildren
   detail?: string
   value: number
-  /** The value for people. */
   text: string
 }
 

@@ -15,7 +15,6 @@ const CHOICES = {
 }
 export type Period = keyof typeof CHOICES
 
-/** The period of a page. */
 export const PERIOD_VIEW = { period: { label: 'Period', default: '24h', choices: CHOICES } }
 
 type Axis = {
@@ -50,10 +49,7 @@ export function parsePeriod(query: URLSearchParams): Period {
 /** Milliseconds since the epoch. `to`: null for a period that goes on. */
 export type Span = { from: number; to: number | null }
 
-/**
- * A period that ends now begins so that the minute, hour or day of now is its last one: the service keeps totals of
- * whole ones.
- */
+/** A period that ends now begins with a whole minute, hour or day: the service keeps totals of these. */
 export function spanOf(period: Period, now: number): Span {
   const { unitMs, lengthMs } = AXES[period]
   if (lengthMs !== undefined) return { from: Math.floor(now / unitMs) * unitMs + unitMs - lengthMs, to: null }
@@ -68,7 +64,6 @@ export type UsageOf = { tenantId?: string | undefined; agent?: string | undefine
 /** `groupBy`: without, an interval has one row. */
 export type UsageQuery = UsageOf & { groupBy?: 'agent' | 'tenant' | 'version' }
 
-/** As the query of the API. */
 export function toUsageQuery(period: Period, now: number, query: UsageQuery): Query {
   const { interval, groupInterval } = AXES[period]
   const { from, to } = spanOf(period, now)

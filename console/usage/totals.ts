@@ -45,6 +45,5 @@ export function countErrors(rows: UsageRow[]): { code: string; count: number }[]
 }
 
 /** Milliseconds that a run took on average, without results from the cache; null without runs. */
-export function averageRunTime({ runs, cacheHits, runTimeMs }: Totals): number | null {
-  return runs > cacheHits ? runTimeMs / (runs - cacheHits) : null
-}
+export const averageRunTime = ({ runs, cacheHits, runTimeMs }: Totals): number | null =>
+  runs > cacheHits ? runTimeMs / (runs - cacheHits) : null

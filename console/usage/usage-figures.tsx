@@ -4,7 +4,6 @@ import type { VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
 import { nameOfVersion } from '../api/agents.ts'
 import { BarChart, type Series } from '../components/bar-chart.tsx'
-import { Card } from '../components/data.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import {
   formatCompact,
@@ -14,6 +13,7 @@ import {
   formatDuration,
   formatPercent,
 } from '../components/format.ts'
+import { Card } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
 import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'
@@ -24,7 +24,6 @@ import { type Usage, useUsage } from './use-usage.ts'
 type Props = {
   period: Period
   of?: UsageOf
-  /** Called with the totals whenever they are loaded. */
   onLoad?: (totals: Totals) => void
   /** An agent's versions, whose costs are apart, and how long its newest runs took, in place of the average. */
   agent?: { versions: VersionRecord[]; duration: Figure }
@@ -33,7 +32,6 @@ type Props = {
 /** A name, its value, and what else is to be said. */
 export type Figure = [name: string, value: string, detail: string]
 
-/** What ran in a period, what it cost, and for whom. Everything leads to its runs. */
 export function UsageFigures({ period, of = {}, onLoad, agent }: Props) {
   const resource = useUsage(period, { ...of, ...(agent && { groupBy: 'version' }) })
   const { data, isLive } = resource
@@ -61,7 +59,7 @@ function Figures({ isLive, ...part }: PartProps & { isLive: boolean }) {
   const { usage, period, agent } = part
   return (
     <>
-      <p class="muted note">
+      <p class="muted">
         {isLive
           ? `Runs that ended ${describeSpan(period, usage.now)}. Those of the last minutes may be missing.`
           : 'Updates are interrupted: the service does not respond. Trying again…'}
@@ -118,7 +116,6 @@ type ChartOf = {
   status?: 'ERROR'
 }
 
-/** How runs ended. */
 export const RUNS: Series[] = [
   { name: 'Success', color: 2 },
   { name: 'Error', color: 3 },

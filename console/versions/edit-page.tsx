@@ -1,23 +1,20 @@
-import type { TargetedSubmitEvent } from 'preact'
 import type { AgentRecord, VersionDetails } from '../../lib/contract/records/agent.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { loadVersion, nameOfVersion } from '../api/agents.ts'
-import { type ApiError, withLabels } from '../api/api-error.ts'
-import { requestJson } from '../api/request.ts'
+import type { ApiError } from '../api/api-error.ts'
+import { post } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/copy-button.tsx'
-import { Card } from '../components/data.tsx'
+import { announce } from '../components/button.tsx'
 import { AgentPath, DetailPage } from '../components/detail-page.tsx'
-import { useAction } from '../components/dialog.tsx'
-import { Fields, labelsOf } from '../components/fields.tsx'
-import { ErrorBox } from '../components/page.tsx'
+import { labelsOf } from '../components/fields.tsx'
+import { ActionForm } from '../components/form-dialog.tsx'
+import { Card } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { VersionLink, VersionName } from '../components/values.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
 import { type Editable, findObstacle, LIMITS, toEditedDocument, toEditForm } from './edited-document.ts'
 
-/** Instructions, model and limits of a version, which become those of a draft. */
 export function EditPage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
   const me = useMe()
   const loaded = useResource(`${idOrSlug} ${versionId}`, (signal) =>
@@ -59,81 +56,56 @@ function EditForm({ agent, version, onChange }: Props) {
   const { currentVersionId: current, slug } = agent
   const document = toEditedDocument(version, typed.form)
   const isEdited = document !== toEditedDocument(version, toEditForm(version))
-  const { isRunning, error, start } = useAction(async () => {
+  async function send() {
     await assertUnchanged(agent, onChange)
     const message = typed.form.message.trim() || undefined
-    const body = JSON.stringify({ document, slug, message, draft: true, editedFrom: version.id })
-    const { id } = await requestJson<VersionDetails>('/v1/agents', { method: 'POST', body })
+    const json = { document, slug, message, draft: true, editedFrom: version.id }
+    const { id } = await post<VersionDetails>('/v1/agents', { json })
     typed.forget()
     announce('The draft is saved.')
     navigate(toHref(toPath('agents', slug, 'versions', id)))
-  })
-  const problems = (name: string) => problemsOf(error, name)
-  const limits = Object.entries(LIMITS).map(
-    ([name, field]) => [name, { ...field, problems: problems(`execution.${name}`) }] as const,
-  )
-
-  function submit(event: TargetedSubmitEvent<HTMLFormElement>) {
-    event.preventDefault()
-    if (isEdited) void start()
   }
   return (
-    <form class="stack" onSubmit={submit}>
-      <Restored typed={typed} onReset={typed.reset} />
-      <p class="muted note">
-        What you edit becomes a draft: nobody gets it until it is promoted. The repository does not have it;
-        the page of the draft has a patch to copy.
-      </p>
-      {current !== null && current !== version.id && (
-        <p class="warning-note">
-          This version is not current: <VersionName agent={slug} versionId={current} /> is. The draft is made
-          from this one.
-        </p>
+    <ActionForm
+      submit="Save draft"
+      busy="Saving…"
+      isReady={isEdited}
+      labels={labelsOf(LIMITS)}
+      send={send}
+      after={!isEdited && <span class="muted">Nothing is edited yet.</span>}
+    >
+      {(error) => (
+        <>
+          <Restored typed={typed} onReset={typed.reset} />
+          <p class="muted">
+            What you edit becomes a draft: nobody gets it until it is promoted. The repository does not have
+            it; the page of the draft has a patch to copy.
+          </p>
+          {current !== null && current !== version.id && (
+            <p class="warning-note">
+              This version is not current: <VersionName agent={slug} versionId={current} /> is. The draft is
+              made from this one.
+            </p>
+          )}
+          <Card title="Instructions">{typed.fields({ instructions: TEXT }, problemsOf(error))}</Card>
+          <Card title="Model and limits">{typed.row({ model: MODEL, ...LIMITS }, problemsOf(error))}</Card>
+          {typed.fields({ message: MESSAGE }, problemsOf(error))}
+        </>
       )}
-      <Card title="Instructions">
-        <Fields
-          of={typed}
-          fields={{
-            instructions: {
-              ...{ label: 'Text for the model', isLong: true, rows: 12, required: true, spellcheck: true },
-              problems: problems('instructions'),
-            },
-          }}
-        />
-      </Card>
-      <Card title="Model and limits">
-        <div class="fields">
-          <Fields
-            of={typed}
-            fields={{
-              model: {
-                ...{ label: 'Model', isMono: true, placeholder: 'The default of the service' },
-                problems: problems('model'),
-              },
-              ...Object.fromEntries(limits),
-            }}
-          />
-        </div>
-      </Card>
-      <Fields
-        of={typed}
-        fields={{
-          message: { label: 'What you changed, optional', maxLength: 1_000, problems: problems('/message') },
-        }}
-      />
-      {error && <ErrorBox error={withLabels(error, labelsOf(LIMITS))} />}
-      <div class="actions">
-        <button type="submit" class="primary" disabled={isRunning || !isEdited}>
-          {isRunning ? 'Saving…' : 'Save draft'}
-        </button>
-        {!isEdited && <span class="muted">Nothing is edited yet.</span>}
-      </div>
-    </form>
+    </ActionForm>
   )
 }
 
-/** What the service says about a field of the document, or a member of the request. */
-const problemsOf = (error: ApiError | null, name: string): string[] =>
-  (error?.problem?.errors ?? [])
-    .filter(({ path, field = path }) => field === name || field.startsWith(`${name}.`))
-    .map(({ message }) => message.replace(/^agent\.md:\d+: (?:[\w.]+: )?/, ''))
+const TEXT = { label: 'Text for the model', isLong: true, rows: 12, required: true, spellcheck: true }
+const MODEL = { label: 'Model', isMono: true, placeholder: 'The default of the service' }
+const MESSAGE = { label: 'What you changed, optional', maxLength: 1_000 }
+
+/** What the service says about fields of the document and members of the request, by the members of the form. */
+function problemsOf(error: ApiError | null): Record<string, string[]> {
+  const problems: Record<string, string[]> = {}
+  for (const { path, field = path, message } of error?.problem?.errors ?? []) {
+    const [name = ''] = field.replace(/^(?:execution\.|\/)/, '').split('.')
+    problems[name] = [...(problems[name] ?? []), message.replace(/^agent\.md:\d+: (?:[\w.]+: )?/, '')]
+  }
+  return problems
+}

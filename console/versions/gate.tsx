@@ -1,14 +1,12 @@
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import type { ApiError } from '../api/api-error.ts'
-import { Facts } from '../components/data.tsx'
 import { formatCount, formatCountOf, formatPercent, formatTime } from '../components/format.ts'
-import { ErrorBox } from '../components/page.tsx'
+import { ErrorBox, Facts } from '../components/page.tsx'
 import { TextLink } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { countVerdicts, type Verdicts, withoutNames } from '../trials/verdicts.ts'
 
-/** What the current version asks of a trial, as phrases. */
 export function describeGate(gate: Gate): string[] {
   const { maxRegressed, maxChanged, maxError, maxCostIncrease, scores = {}, minRuns } = gate
   return [
@@ -24,7 +22,6 @@ export function describeGate(gate: Gate): string[] {
   ]
 }
 
-/** A trial in a list of choices. */
 export function describeTrial({ createdAt, status, cancelled, lines, verdicts }: TrialRecord): string {
   const state = cancelled ? 'cancelled' : status === 'ENDED' ? null : 'in progress'
   const parts = [formatCountOf(lines, 'run'), ...countVerdicts(verdicts), ...(state ? [state] : [])]
@@ -78,6 +75,5 @@ export function ReleaseError({ error, agent, versionId }: ErrorProps) {
 const formatIncrease = (increase: number): string =>
   increase === 0 ? 'the same' : `${formatPercent(Math.abs(increase))} ${increase > 0 ? 'more' : 'less'}`
 
-/** Where a trial of a version is started. */
 export const trialHref = (agent: string, versionId: string): string =>
   toHref('/trials/new', { agent, version: versionId })

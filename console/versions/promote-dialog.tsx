@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
 import { nameOfVersion } from '../api/agents.ts'
-import { requestJson } from '../api/request.ts'
-import { announce } from '../components/copy-button.tsx'
+import { post } from '../api/request.ts'
+import { announce } from '../components/button.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { VersionName } from '../components/values.tsx'
+import { say } from '../components/visible-text.tsx'
 import { ReleaseError } from './gate.tsx'
 import { newestEnded, TrialChoice, useRelease } from './release.tsx'
 import { isOlder } from './version-state.tsx'
@@ -19,7 +20,6 @@ type Props = {
   onClose: () => void
 }
 
-/** Makes a version current, with the trial that the current one asks for. */
 export function PromoteDialog({ agent, version: given, onChange, onClose }: Props) {
   // As the dialog was opened: somebody else may end its rollout meanwhile.
   const [version] = useState(given)
@@ -32,8 +32,7 @@ export function PromoteDialog({ agent, version: given, onChange, onClose }: Prop
   const trial = chosen ?? (isBack || !data?.gate ? '' : (newestEnded(data.trials)?.id ?? ''))
   async function send() {
     await assertUnchanged(agent, onChange)
-    const promoted = await requestJson<AgentRecord>(`/v1/agents/${agent.id}/versions/${version.id}/promote`, {
-      method: 'POST',
+    const promoted = await post<AgentRecord>(`/v1/agents/${agent.id}/versions/${version.id}/promote`, {
       query: { trial },
     })
     announce('The version is current.')
@@ -70,24 +69,14 @@ function Consequences({ agent, version }: Pick<Props, 'agent' | 'version'>) {
     <>
       <p>
         Within a second, new runs that name no version get <strong>{nameOfVersion(version)}</strong>
-        {current !== null && (
-          <>
-            {' '}
-            instead of <VersionName agent={agent.slug} versionId={current} />
-          </>
-        )}
-        . Runs in progress finish on the version that they began with. Schedules of the document follow.
+        {current !== null && say` instead of ${<VersionName agent={agent.slug} versionId={current} />}`}. Runs
+        in progress finish on the version that they began with. Schedules of the document follow.
         {rollout !== null && ' The rollout in progress ends.'}
       </p>
       <p>
-        {current !== null ? (
-          <>
-            To undo it, promote <VersionName agent={agent.slug} versionId={current} /> again: it stays
-            published.
-          </>
-        ) : (
-          'There is no other version to return to. To stop the runs, archive the agent.'
-        )}
+        {current !== null
+          ? say`To undo it, promote ${<VersionName agent={agent.slug} versionId={current} />} again: it stays published.`
+          : 'There is no other version to return to. To stop the runs, archive the agent.'}
       </p>
     </>
   )

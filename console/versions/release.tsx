@@ -15,7 +15,6 @@ async function readGate(agent: AgentRecord, signal: AbortSignal): Promise<Gate |
   return current?.execution.promotion ?? null
 }
 
-/** An agent, and its gate. */
 export type Release = { agent: AgentRecord; gate: Gate | null }
 
 /** Null if the agent is gone. @throws ApiError */

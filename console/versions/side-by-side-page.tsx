@@ -8,15 +8,14 @@ import { getVersion, loadVersion, nameOfVersion } from '../api/agents.ts'
 import { useRecord, useResource } from '../api/use-resource.ts'
 import { DifferenceList } from '../compare/difference-list.tsx'
 import { Button } from '../components/button.tsx'
-import { Card, Facts } from '../components/data.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { CheckField } from '../components/field.tsx'
 import { formatCost } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
-import { ErrorBox, Page } from '../components/page.tsx'
+import { Card, ErrorBox, Facts, Page } from '../components/page.tsx'
 import { Restored, useTypedForm } from '../components/typed-form.tsx'
 import { Elapsed, RunLink, StatusBadge, VersionLink } from '../components/values.tsx'
-import { Paragraph } from '../components/visible-text.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { initialText } from '../schema/form/field.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { InputForm } from '../try/input-form.tsx'
@@ -25,7 +24,6 @@ import { type Try, useTry } from '../try/use-try.ts'
 
 type Data = { agent: AgentRecord; version: VersionDetails; current: VersionDetails | null }
 
-/** One input for a version and for the current one, and what comes out of both. */
 export function SideBySidePage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
   const loaded = useResource(`${idOrSlug} ${versionId}`, async (signal): Promise<Data> => {
     const { agent, version } = await loadVersion(idOrSlug, versionId, signal)
@@ -144,7 +142,6 @@ type ResultProps = {
   onCancel: () => void
 }
 
-/** What one of the two runs has led to so far. */
 function Result({ title, agent, version, last, onCancel }: ResultProps) {
   const run = last?.run ?? null
   return (
@@ -168,7 +165,7 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
         </div>
       )}
       {last?.error && <ErrorBox error={last.error} />}
-      {run?.error && <Paragraph class="field-error" text={run.error.message} />}
+      {run?.error && <Text class="field-error" text={run.error.message} />}
       {run?.output && <JsonView value={run.output} label={`the output of ${title.toLowerCase()}`} />}
       {!last && <p class="empty">Its output appears here.</p>}
     </Card>

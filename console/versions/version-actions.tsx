@@ -1,6 +1,6 @@
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
-import { requestJson, send } from '../api/request.ts'
+import { post, remove } from '../api/request.ts'
 import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
 import { RolloutDialog, rolloutForm } from '../rollouts/rollout-dialog.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
@@ -18,7 +18,6 @@ type Props = {
   onChange: (changed: VersionChange) => void
 }
 
-/** What can be done with a version in its state, and with the scopes of the token. */
 export function VersionActions({ agent, version, onChange }: Props) {
   const mayManage = useMayManage()
   const state = stateOf(version, agent)
@@ -26,8 +25,8 @@ export function VersionActions({ agent, version, onChange }: Props) {
   const changeAgent = (changed: AgentRecord) => onChange({ agent: changed })
   const name = rolloutForm(agent, version.id)
   const path = `/v1/agents/${agent.id}/versions/${version.id}`
-  const post = async (action: 'retire' | 'unretire') =>
-    onChange({ version: await requestJson<VersionRecord>(`${path}/${action}`, { method: 'POST' }) })
+  const act = async (action: 'retire' | 'unretire') =>
+    onChange({ version: await post<VersionRecord>(`${path}/${action}`) })
   return (
     <>
       <TryLink agent={agent} version={version} />
@@ -58,7 +57,7 @@ export function VersionActions({ agent, version, onChange }: Props) {
         asks={{ title: 'Retire this version?', yes: 'Retire', no: 'Keep it usable' }}
         action={async () => {
           await assertUnchanged(agent, changeAgent)
-          await post('retire')
+          await act('retire')
         }}
         done="The version is retired."
         text={[
@@ -70,7 +69,7 @@ export function VersionActions({ agent, version, onChange }: Props) {
         label="Make usable again…"
         isOffered={mayManage && state === 'retired'}
         asks={{ title: 'Make this version usable again?', yes: 'Make usable', no: 'Keep it retired' }}
-        action={() => post('unretire')}
+        action={() => act('unretire')}
         done="The version can be used again."
         text="Runs that name it are accepted again, and it can become current. To undo it, retire the version again."
       />
@@ -80,7 +79,7 @@ export function VersionActions({ agent, version, onChange }: Props) {
         isOffered={mayManage && version.status === 'DRAFT'}
         asks={{ title: 'Delete this draft?', yes: 'Delete draft', no: 'Keep draft' }}
         action={async () => {
-          await send(path, { method: 'DELETE' })
+          await remove(path)
           navigate(toHref(toPath('agents', agent.slug)), { replace: true })
         }}
         done="The draft is deleted."

@@ -3,19 +3,17 @@ import type { JsonObject } from '../../lib/core/json/json.ts'
 import { loadVersion, nameOfVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Button } from '../components/button.tsx'
-import { CopyButton } from '../components/copy-button.tsx'
-import { Card, Facts } from '../components/data.tsx'
+import { Button, CopyButton } from '../components/button.tsx'
 import { AgentPath, DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { useAction } from '../components/dialog.tsx'
 import { formatBytes, formatCountOf } from '../components/format.ts'
 import { JsonView, TextBox, TextPortions } from '../components/json-view.tsx'
-import { ErrorBox } from '../components/page.tsx'
+import { Card, ErrorBox, Facts } from '../components/page.tsx'
 import { CopiedId, Person, Time } from '../components/values.tsx'
-import { Paragraph, TextAfter } from '../components/visible-text.tsx'
+import { say, Text } from '../components/visible-text.tsx'
 import { restOf } from '../rollouts/rollout-form.ts'
 import { SchemaCard } from '../schema/schema-table.tsx'
-import { VersionScores } from '../scores/version-scores.tsx'
+import { VersionScores } from '../scores/scores.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { describeGate } from './gate.tsx'
 import { EditLink, RepositoryCard } from './repository-card.tsx'
@@ -26,7 +24,6 @@ import { VersionTools } from './version-tools.tsx'
 
 type Loaded = { agent: AgentRecord; version: VersionDetails }
 
-/** One version of an agent: what it is, what it may do, and what can be done with it. */
 export function VersionPage({ agent: idOrSlug, versionId }: { agent: string; versionId: string }) {
   const loaded = useResource(`${idOrSlug} ${versionId}`, (signal) => loadVersion(idOrSlug, versionId, signal))
   const { data, setData, reload } = loaded
@@ -66,24 +63,17 @@ const Version = ({ agent, version }: Loaded) => (
       facts={{
         ID: <CopiedId id={version.id} />,
         Created: <Time value={version.createdAt} />,
-        'Created by': (
-          <>
-            <Person id={version.createdBy} name={version.createdByName} />{' '}
-            <CopyButton text={version.createdBy} subject="who created it" />
-          </>
-        ),
-        Promoted: version.promotedAt !== null && version.promotedBy !== null && (
-          <>
-            <Time value={version.promotedAt} /> by{' '}
-            <Person id={version.promotedBy} name={version.promotedByName} />
-          </>
-        ),
+        'Created by': say`${<Person id={version.createdBy} name={version.createdByName} />} ${<CopyButton text={version.createdBy} subject="who created it" />}`,
+        Promoted:
+          version.promotedAt !== null &&
+          version.promotedBy !== null &&
+          say`${<Time value={version.promotedAt} />} by ${<Person id={version.promotedBy} name={version.promotedByName} />}`,
         Retired: version.retiredAt && <Time value={version.retiredAt} />,
         Content: <code title={version.contentHash}>{version.contentHash.slice(0, 12)}</code>,
       }}
     >
       <Meaning agent={agent} version={version} />
-      <Paragraph class="long-text" text={version.message} />
+      <Text class="long-text" text={version.message} />
     </FactsCard>
     {version.editedFrom && <RepositoryCard agent={agent} version={version} from={version.editedFrom} />}
     <div class="grid">
@@ -182,7 +172,6 @@ function VersionCode({ agent, version }: Loaded) {
   )
 }
 
-/** What the state of the version means for runs, and what it can be compared with. */
 function Meaning({ agent, version }: Loaded) {
   const state = stateOf(version, agent)
   const { abortedRollout: aborted } = version
@@ -205,17 +194,13 @@ function Meaning({ agent, version }: Loaded) {
             Compare with the current version
           </a>
         )}
-        {state === 'current' && (
-          <>
-            To roll back, open the version that worked in the{' '}
-            <a href={toHref(toPath('agents', agent.slug))}>list of versions</a>.
-          </>
-        )}
+        {state === 'current' &&
+          say`To roll back, open the version that worked in the ${<a href={toHref(toPath('agents', agent.slug))}>list of versions</a>}.`}
       </p>
       {aborted && (
         <p class="field-error">
           The service ended its rollout on <Time value={aborted.at} />
-          <TextAfter text={aborted.reason} />
+          {aborted.reason && say`: ${aborted.reason}`}
         </p>
       )}
     </>

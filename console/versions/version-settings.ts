@@ -18,7 +18,6 @@ type Version = Pick<
 
 export type Settings = Record<string, string | null>
 
-/** What a run of the version may use, by name. */
 export function limitsOf({ execution }: Pick<Version, 'execution'>): Settings {
   const { maxAgentSteps, maxAgentStepsAllowed, timeoutSeconds, maxTokens, maxCostUsd } = execution
   return {
@@ -38,7 +37,6 @@ export function limitsOf({ execution }: Pick<Version, 'execution'>): Settings {
   }
 }
 
-/** The model and how it is used, or where a remote agent runs; the variables of a code agent. */
 export function modelSettingsOf(version: Version): Settings {
   const { model, fallbacks, modelSettings, context, execution, learning } = version
   if (version.remote) {

@@ -30,17 +30,13 @@ const CLASSES: Record<VersionState, string> = {
   superseded: '',
 }
 
-/** What a version is for its agent. */
-export function VersionBadge({ version, state }: { version: Version; state: VersionState }) {
-  return (
-    <span class={`badge ${CLASSES[state]}`} title={version.retiredAt ?? undefined}>
-      {LABELS[state]}
-      {state === 'rollout' && `: ${version.rollout?.percent}%`}
-    </span>
-  )
-}
+export const VersionBadge = ({ version, state }: { version: Version; state: VersionState }) => (
+  <span class={`badge ${CLASSES[state]}`} title={version.retiredAt ?? undefined}>
+    {LABELS[state]}
+    {state === 'rollout' && `: ${version.rollout?.percent}%`}
+  </span>
+)
 
-/** What the state means for runs. */
 export const MEANINGS: Record<VersionState, string> = {
   current: 'Runs that name no version get this one.',
   rollout: 'A part of the runs that name no version get this one; the others get the current version.',

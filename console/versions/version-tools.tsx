@@ -1,18 +1,16 @@
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
-import { Card } from '../components/data.tsx'
 import { formatCount } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
-import { Paragraph, VisibleText } from '../components/visible-text.tsx'
+import { Card } from '../components/page.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 
 type Tool = VersionDetails['tools'][number]
 
 const KINDS = { http: 'HTTP', lambda: 'Lambda', mcp: 'MCP server', agent: 'Agent' } as const
 
-/** How a tool is called, as far as the console knows it. */
 export const kindOf = (tool: Tool): string =>
   Object.entries(KINDS).find(([member]) => Object.hasOwn(tool, member))?.[1] ?? 'Tool'
 
-/** The tools of a version as its document declares them. */
 export function VersionTools({ tools }: { tools: Tool[] }) {
   if (tools.length === 0) return null
   return (
@@ -27,7 +25,7 @@ export function VersionTools({ tools }: { tools: Tool[] }) {
               )}{' '}
               {tool.readOnly === true && <span class="badge">Read only</span>}
             </p>
-            {typeof tool.description === 'string' && <Paragraph class="long-text" text={tool.description} />}
+            {typeof tool.description === 'string' && <Text class="long-text" text={tool.description} />}
             <details>
               <summary>
                 Declaration

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { type List, mergeNewest, useList } from '../api/use-list.ts'
-import { Card } from '../components/data.tsx'
 import { Views } from '../components/filter-bar.tsx'
 import { parseFilters } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
+import { Card } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
-import { TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink } from '../components/visible-text.tsx'
 import { hrefHere, toPath } from '../state/location.ts'
 import { DeliveryBadge, DeliveryDialog, SubjectLink } from './delivery-dialog.tsx'
 import { labelOfEvent, webhookPath } from './events.ts'
@@ -34,7 +34,6 @@ type Props = {
   onNews: () => void
 }
 
-/** What was sent to a webhook, newest first. Which of them are shown, and which one is open, is in the URL. */
 export function Deliveries({ webhookId, url, query, onNews }: Props) {
   const { show } = parseFilters(VIEWS, query)
   const opened = query.get('delivery')
@@ -71,12 +70,8 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
           Status: ({ status }) => <DeliveryBadge status={status} />,
           Attempts: { numeric: ({ attempts }) => formatCount(attempts) },
           Answer: {
-            text: ({ responseStatus, error }) => (
-              <>
-                {responseStatus !== null && <code>{responseStatus}</code>}{' '}
-                {error !== null && <VisibleText text={error} />}
-              </>
-            ),
+            text: ({ responseStatus, error }) =>
+              say`${responseStatus !== null && <code>{responseStatus}</code>} ${error}`,
           },
           'Last attempt': ({ attemptedAt }) => <Time value={attemptedAt} />,
           'Next attempt': ({ nextAttemptAt }) => <Time value={nextAttemptAt} />,

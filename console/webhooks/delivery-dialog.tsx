@@ -1,12 +1,11 @@
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { Button } from '../components/button.tsx'
-import { Facts } from '../components/data.tsx'
 import { closeShown, InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
-import { ErrorBox } from '../components/page.tsx'
+import { ErrorBox, Facts } from '../components/page.tsx'
 import { Badge, RunLink, Time } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import { toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { labelOfEvent, webhookPath } from './events.ts'
@@ -16,22 +15,19 @@ type Props = {
   deliveryId: string
   /** Null: it is not among those that are shown. */
   delivery: DeliveryRecord | null
-  /** How many are shown. */
   lookedAt: number
   /** Of the webhook. Null: that of the run. */
   url: string | null
   onChange: (delivery: DeliveryRecord) => void
-  /** The path of the page. */
   path: string
 }
 
-/** One delivery: what was sent, what came back, and another attempt. */
 export function DeliveryDialog(props: Props) {
   const { webhookId, deliveryId, delivery, lookedAt, url, onChange, path } = props
   const mayManage = useScope('manage')
   const { isRunning, result, error, start } = useAction(async () => {
     const redeliverPath = webhookPath(webhookId, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
-    const changed = await requestJson<DeliveryRecord>(redeliverPath, { method: 'POST' })
+    const changed = await post<DeliveryRecord>(redeliverPath)
     onChange(changed)
     return changed
   })
@@ -143,14 +139,8 @@ export function DeliveryBadge({ status }: { status: DeliveryRecord['status'] }) 
   return <Badge kind={kind}>{label}</Badge>
 }
 
-/** The run or the batch that an event is about. */
 export function SubjectLink({ delivery: { executionId, batchId } }: { delivery: DeliveryRecord }) {
-  if (executionId !== null)
-    return (
-      <>
-        Run <RunLink executionId={executionId} />
-      </>
-    )
+  if (executionId !== null) return say`Run ${<RunLink executionId={executionId} />}`
   if (batchId === null) return <span class="muted">–</span>
   return <a href={toHref(toPath('batches', batchId))}>Batch</a>
 }

@@ -1,7 +1,6 @@
 import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import type { WebhookEventType } from '../../lib/core/notification.ts'
 
-/** What happens, by the type of the event. */
 export const EVENT_LABELS: Record<WebhookEventType, string> = {
   'execution.succeeded': 'Run succeeded',
   'execution.failed': 'Run failed',
@@ -31,9 +30,7 @@ export const labelOfEvent = (type: string): string =>
       : type
 
 /** What a webhook is called: its host. The rest of a URL can be secret, and titles are kept by browsers. */
-export function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'Webhook'
-}
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'Webhook')
 
 export type WebhookState = {
   kind: 'enabled' | 'failing' | 'disabled'
@@ -76,7 +73,6 @@ export function lastOutcomes(deliveries: DeliveryRecord[]): {
   return { success: latest(true), failure: latest(false) }
 }
 
-/** The address of an API path of a webhook. @param id or `default` */
 export const webhookPath = (id: string, rest = ''): string => `/v1/webhooks/${encodeURIComponent(id)}${rest}`
 
 /** The ID in the place of that of a webhook, for the URLs that are given with runs. */

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
-import { ApiError, asApiError } from '../api/api-error.ts'
-import { requestJson, requestPages } from '../api/request.ts'
+import { ApiError } from '../api/api-error.ts'
+import { post, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
 import { Loaded } from '../components/detail-page.tsx'
-import { InfoDialog } from '../components/dialog.tsx'
+import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
-import { Paragraph } from '../components/visible-text.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { webhookPath } from './events.ts'
 
 type Props = {
@@ -20,54 +20,42 @@ type Props = {
 /** Redelivers all deliveries that have failed. Nothing is sent before the button says how many they are. */
 export function RedeliverDialog({ webhookId, onChange, onClose }: Props) {
   const found = useResource('failed', async (signal) => {
-    const query = { limit: 100 }
-    const { items, isComplete } = await requestPages<DeliveryRecord>(webhookPath(webhookId, '/deliveries'), {
-      query,
-      signal,
-    })
+    const path = webhookPath(webhookId, '/deliveries')
+    const { items, isComplete } = await requestPages<DeliveryRecord>(path, { query: { limit: 100 }, signal })
     const ids = items.filter(({ status }) => status === 'FAILED').map(({ id }) => id)
     return { ids, lookedAt: items.length, isComplete }
   })
-  const [state, setState] = useState<'ready' | 'running' | 'over'>('ready')
   const [progress, setProgress] = useState<Redelivery>(NOTHING_DONE)
-  const [error, setError] = useState<ApiError | null>(null)
   const controller = useRef(new AbortController())
   useEffect(() => () => controller.current.abort(), [])
   const ids = found.data?.ids ?? []
 
-  async function start() {
-    if (state !== 'ready') return
-    setState('running')
-    const { signal } = controller.current
-    try {
-      await redeliverAll(ids, {
-        signal,
-        onProgress: setProgress,
-        sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-        async redeliver(id) {
-          const path = webhookPath(webhookId, `/deliveries/${encodeURIComponent(id)}/redeliver`)
-          const delivery = await requestJson<DeliveryRecord>(path, { method: 'POST' })
-          onChange(delivery)
-          return delivery
-        },
-      })
-    } catch (cause) {
-      setError(asApiError(cause))
-    }
-    setState('over')
-  }
+  const { isRunning, result, error, start } = useAction(() =>
+    redeliverAll(ids, {
+      signal: controller.current.signal,
+      onProgress: setProgress,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      async redeliver(id) {
+        const path = webhookPath(webhookId, `/deliveries/${encodeURIComponent(id)}/redeliver`)
+        const delivery = await post<DeliveryRecord>(path)
+        onChange(delivery)
+        return delivery
+      },
+    }),
+  )
+  const isOver = result !== null || error !== null
 
   return (
     <InfoDialog
       title="Redeliver what has failed"
       onClose={onClose}
-      close={state === 'running' ? 'Stop and close' : 'Close'}
+      close={isRunning ? 'Stop and close' : 'Close'}
       actions={
         ids.length > 0 && (
           <Button
             label={`Redeliver ${formatCount(ids.length)}`}
             class="primary"
-            disabled={state !== 'ready'}
+            disabled={isRunning || isOver}
             onClick={start}
           />
         )
@@ -85,7 +73,7 @@ export function RedeliverDialog({ webhookId, onChange, onClose }: Props) {
           </p>
         )}
       </Loaded>
-      {state !== 'ready' && <Progress progress={progress} total={ids.length} isOver={state === 'over'} />}
+      {(isRunning || isOver) && <Progress {...{ progress, isOver }} total={ids.length} />}
       {error && <ErrorBox error={error} />}
     </InfoDialog>
   )
@@ -102,12 +90,11 @@ function Progress({ progress: { done, accepted, gone, lastError }, total, isOver
         {formatCount(done)} of {formatCount(total)} sent: {formatCount(accepted)} accepted,{' '}
         {formatCount(failed)} not{gone > 0 && `, ${formatCount(gone)} deleted meanwhile`}.{isOver && ' Done.'}
       </p>
-      <Paragraph class="field-error" text={lastError} />
+      <Text class="field-error" text={lastError} />
     </>
   )
 }
 
-/** How far a redelivery of several events is. */
 export type Redelivery = {
   done: number
   accepted: number
@@ -132,11 +119,7 @@ type Options = {
 /** After so many failures in a row, the service does not respond. */
 const MAX_FAILURES = 5
 
-/**
- * Redelivers events one after the other: a receiver that has just failed gets no burst. It waits when the service says
- * so. The signal stops it after the current attempt.
- * @throws ApiError if the token may not, or the service does not respond
- */
+/** One after the other, and patiently: a receiver that has just failed gets no burst. @throws ApiError if it may not */
 export async function redeliverAll(ids: string[], options: Options): Promise<Redelivery> {
   const { onProgress, signal } = options
   let progress = NOTHING_DONE

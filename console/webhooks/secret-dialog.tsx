@@ -12,7 +12,6 @@ type ShownSecret = {
 
 export const shownSecret: Store<ShownSecret | null> = createSecretStore<ShownSecret>()
 
-/** The secret that was just made, until the user has stored it. */
 export function SecretDialog() {
   const shown = useStore(shownSecret)
   return shown && <Secret key={shown.secret} {...shown} />

@@ -1,11 +1,10 @@
 import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
-import { requestJson, send } from '../api/request.ts'
-import { Button } from '../components/button.tsx'
-import { announce } from '../components/copy-button.tsx'
+import { patch, post } from '../api/request.ts'
+import { announce, Button } from '../components/button.tsx'
 import { InfoDialog, useAction } from '../components/dialog.tsx'
-import { ConfirmButton, DialogButton } from '../components/form-dialog.tsx'
+import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 import { navigate } from '../state/location.ts'
 import { DEFAULT_WEBHOOK, webhookPath } from './events.ts'
 import { shownSecret } from './secret-dialog.tsx'
@@ -14,25 +13,17 @@ import { findChanges, type WebhookFields } from './webhook-form.ts'
 
 type Props = { webhook: WebhookRecord; onChange: (webhook: WebhookRecord) => void }
 
-/** What can be done with a webhook. Each of them says what it does before it does it. */
 export function WebhookActions({ webhook, onChange }: Props) {
   const { id, enabled } = webhook
 
   const change = async (changes: Partial<WebhookFields> & { enabled?: boolean }) =>
-    onChange(
-      await requestJson<WebhookRecord>(webhookPath(id), { method: 'PATCH', body: JSON.stringify(changes) }),
-    )
+    onChange(await patch<WebhookRecord>(webhookPath(id), { json: changes }))
 
   async function save(fields: WebhookFields) {
     const changes = findChanges(webhook, fields)
     if (Object.keys(changes).length === 0) return
     await change(changes)
     announce('The webhook is saved.')
-  }
-
-  async function deleteWebhook() {
-    await send(webhookPath(id), { method: 'DELETE' })
-    navigate('#/webhooks', { replace: true })
   }
 
   return (
@@ -72,12 +63,10 @@ export function WebhookActions({ webhook, onChange }: Props) {
             : 'Within 30 seconds, it receives events again. Events in between are not sent automatically; deliveries that failed can be redelivered. Disable it to undo this.'
         }
       />
-      <ConfirmButton
-        label="Delete…"
-        class="danger"
-        asks={{ title: 'Delete this webhook?', yes: 'Delete webhook', no: 'Keep webhook' }}
-        action={deleteWebhook}
-        done="The webhook is deleted."
+      <DeleteButton
+        noun="webhook"
+        path={webhookPath(id)}
+        onDone={() => navigate('#/webhooks', { replace: true })}
         text="It receives nothing any more, its secrets are deleted, and this page of its deliveries is gone. This cannot be undone: another webhook has another secret. To pause it, disable it."
       />
     </>
@@ -87,9 +76,8 @@ export function WebhookActions({ webhook, onChange }: Props) {
 /** @param id of a webhook, or `default` */
 export function RotateButton({ id }: { id: string }) {
   async function rotate() {
-    const rotated = await requestJson<{ secret: string; previousSecretExpiresAt: string | null }>(
+    const rotated = await post<{ secret: string; previousSecretExpiresAt: string | null }>(
       webhookPath(id, '/rotate'),
-      { method: 'POST' },
     )
     shownSecret.set({ ...rotated, isNew: false })
   }
@@ -110,11 +98,9 @@ export function RotateButton({ id }: { id: string }) {
   )
 }
 
-type TestProps = { webhook: WebhookRecord; onClose: () => void }
-
-function TestDialog({ webhook, onClose }: TestProps) {
+function TestDialog({ webhook, onClose }: { webhook: WebhookRecord; onClose: () => void }) {
   const { isRunning, result, error, start } = useAction(() =>
-    requestJson<TestResultRecord>(webhookPath(webhook.id, '/test'), { method: 'POST' }),
+    post<TestResultRecord>(webhookPath(webhook.id, '/test')),
   )
   return (
     <InfoDialog
@@ -149,10 +135,6 @@ const TestResult = ({ result: { delivered, responseStatus, error } }: { result: 
           ? 'The receiver did not answer.'
           : `The receiver answered ${responseStatus}, which does not accept it.`}
     </p>
-    {error !== null && (
-      <p>
-        <VisibleText text={error} />
-      </p>
-    )}
+    {error !== null && <Text text={error} />}
   </>
 )

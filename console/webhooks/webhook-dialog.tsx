@@ -5,7 +5,7 @@ import { MAX_WEBHOOK_URL } from '../../lib/core/limits.ts'
 import type { WebhookEventType } from '../../lib/core/notification.ts'
 import { useAgents } from '../api/agents.ts'
 import { TextField } from '../components/field.tsx'
-import { Fields, labelsOf } from '../components/fields.tsx'
+import { labelsOf } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
 import { useMe } from '../state/session.ts'
@@ -14,16 +14,13 @@ import { toFields, toForm, type WebhookFields } from './webhook-form.ts'
 
 type Props = {
   title: string
-  /** On the button that saves. */
   label: string
-  /** Null: a new one. */
   webhook: WebhookRecord | null
   children?: ComponentChildren
   save: (fields: WebhookFields) => Promise<void>
   onClose: () => void
 }
 
-/** What is typed is kept by this name. */
 export const webhookForm = (webhook: WebhookRecord | null): string => `webhook ${webhook?.id ?? ''}`
 
 const SELECTION = {
@@ -41,7 +38,6 @@ const SELECTION = {
   },
 }
 
-/** By the members of the request that they set. */
 const FIELDS = {
   url: {
     ...{ label: 'URL', type: 'url' as const, required: true, maxLength: MAX_WEBHOOK_URL },
@@ -63,7 +59,6 @@ const FIELDS = {
   ...SELECTION,
 }
 
-/** The form of a webhook. */
 export function WebhookDialog({ title, label, webhook, children, save, onClose }: Props) {
   const listed = useAgents()
   const limitedTo = useMe()?.agents ?? null
@@ -93,13 +88,10 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
   return (
     <FormDialog {...{ title, typed, validate, send, onClose }} submit={label} labels={labelsOf(FIELDS)}>
       {children}
-      <Fields
-        of={typed}
-        fields={{
-          url: FIELDS.url,
-          types: { ...FIELDS.types, problem: hasTried && isWithoutEvents && 'Choose at least one event.' },
-        }}
-      />
+      {typed.fields({
+        url: FIELDS.url,
+        types: { ...FIELDS.types, problem: hasTried && isWithoutEvents && 'Choose at least one event.' },
+      })}
       <details open={hasSelection}>
         <summary>Which runs, and private receivers</summary>
         <div class="form">
@@ -109,7 +101,7 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
             value={agents}
             onChange={(text) => typed.set({ agents: text })}
           />
-          <Fields of={typed} fields={SELECTION} />
+          {typed.fields(SELECTION)}
         </div>
       </details>
     </FormDialog>

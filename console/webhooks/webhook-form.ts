@@ -3,7 +3,6 @@ import type { WebhookEventType } from '../../lib/core/notification.ts'
 import { toLines } from '../components/format.ts'
 import { EVENT_SOURCES, EVENT_TYPES, type EventSource, isRunEvent } from './events.ts'
 
-/** The members of the request that the form sets. */
 export type WebhookFields = {
   url: string
   types: WebhookEventType[]

@@ -1,8 +1,7 @@
 import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { useRecord } from '../api/use-resource.ts'
-import { Card, Facts } from '../components/data.tsx'
 import { DetailPage } from '../components/detail-page.tsx'
-import { NeedsScope, Page } from '../components/page.tsx'
+import { Card, Facts, NeedsScope, Page } from '../components/page.tsx'
 import { AgentLink, Badge, Time } from '../components/values.tsx'
 import { useScope } from '../state/session.ts'
 import { Deliveries } from './deliveries.tsx'
@@ -30,7 +29,6 @@ const PARENT = <a href="#/webhooks">Webhooks</a>
 
 type Props = { webhookId: string; query: URLSearchParams }
 
-/** One webhook, and what it was sent. The delivery that is shown is in the URL. */
 export function WebhookPage({ webhookId, query }: Props) {
   if (webhookId === DEFAULT_WEBHOOK) return <DefaultPage query={query} />
   return <OneWebhook webhookId={webhookId} query={query} />
@@ -88,7 +86,6 @@ function WebhookFacts({ webhook }: { webhook: WebhookRecord }) {
   )
 }
 
-/** What was sent to URLs that requests name. */
 function DefaultPage({ query }: { query: URLSearchParams }) {
   const mayManage = useScope('manage')
   return (
@@ -99,7 +96,7 @@ function DefaultPage({ query }: { query: URLSearchParams }) {
     >
       <NeedsScope scope="read">
         <div class="stack">
-          <p class="muted note">
+          <p class="muted">
             Where operators allow it, a run or a batch names a URL that is told of its events. They are signed
             with one secret of the organization.
           </p>

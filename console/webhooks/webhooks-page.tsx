@@ -1,5 +1,5 @@
 import type { DeliveryRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
-import { requestJson } from '../api/request.ts'
+import { post } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useRecord } from '../api/use-resource.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
@@ -17,7 +17,6 @@ import { StateBadge } from './webhook-page.tsx'
 
 export { WebhookPage } from './webhook-page.tsx'
 
-/** All webhooks of the organization. */
 export const WebhooksPage = listPage({
   title: 'Webhooks',
   path: '/webhooks',
@@ -72,10 +71,7 @@ export const WebhooksPage = listPage({
 })
 
 async function create(fields: WebhookFields): Promise<void> {
-  const { secret } = await requestJson<WebhookRecord & { secret: string }>('/v1/webhooks', {
-    method: 'POST',
-    body: JSON.stringify(fields),
-  })
+  const { secret } = await post<WebhookRecord & { secret: string }>('/v1/webhooks', { json: fields })
   shownSecret.set({ secret, isNew: true, previousSecretExpiresAt: null })
 }
 

@@ -1,7 +1,7 @@
 /**
  * `npm run screenshots`: takes the pictures in `docs/console/`, of a service with agents and executions of its own.
  * Names in the arguments select pages. With the variable `SCREENSHOTS`, a folder, it takes them there, and also those
- * of the dark theme and of a phone.
+ * of the dark theme, of a phone and of wider windows.
  */
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,12 @@ const REVIEWED = process.env.SCREENSHOTS
 const FOLDER = REVIEWED ?? fileURLToPath(new URL('../../docs/console', import.meta.url))
 
 const LIGHT = { '': { theme: 'light' } } as const
-const OTHERS = { '-dark': { theme: 'dark' }, '-phone': { theme: 'light', isPhone: true } } as const
+const OTHERS = {
+  '-dark': { theme: 'dark' },
+  '-phone': { theme: 'light', isPhone: true },
+  '-1440': { theme: 'light', size: { width: 1_440, height: 900 } },
+  '-1920': { theme: 'light', size: { width: 1_920, height: 1_080 } },
+} as const
 /** By the end of the names of their files. */
 const VIEWS = { ...LIGHT, ...(REVIEWED && OTHERS) }
 

@@ -133,7 +133,6 @@ export function ObjectField({ fields, ...props }: FieldProps & { fields: Fields 
 
 type MembersProps = { node: JsonNode; fields: Fields; path: FieldProps['path'] }
 
-/** The fields of an object, and what it has beside them. */
 export function ObjectMembers({ node, fields, path }: MembersProps) {
   const order = fields.map(({ name }) => name)
   const form = useForm()

@@ -3,7 +3,7 @@ import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { toJsonPointer } from '../../../lib/schema/message-text.ts'
 import { Button } from '../../components/button.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
+import { Text, VisibleText } from '../../components/visible-text.tsx'
 import type { Issue } from '../check-text.ts'
 import { explainMessage } from '../issue-text.ts'
 import type { JsonPath } from '../json-edit.ts'
@@ -11,12 +11,9 @@ import type { JsonNode } from '../json-node.ts'
 import type { SchemaView } from '../schema-view.ts'
 import type { Field } from './field.ts'
 
-/** One part of a value, to be edited. */
 export type EditedPart = {
-  /** Its schema. */
   part: Json
   path: JsonPath
-  /** Undefined if it is absent. */
   node: JsonNode | undefined
   label: string
   isRequired: boolean
@@ -24,7 +21,6 @@ export type EditedPart = {
   actions?: ComponentChildren
 }
 
-/** What all controls of a form share. */
 export type FormContextValue = {
   view: SchemaView
   /** Begins the ids of all elements. */
@@ -55,7 +51,6 @@ export const pointerOf = (path: JsonPath): string => toJsonPointer(path.map(Stri
 export const controlId = (formId: string, pointer: string): string =>
   `${formId}-${encodeURIComponent(pointer.toWellFormed())}`
 
-/** The ids of the elements of one field. */
 function useFieldIds(path: JsonPath) {
   const { id, issues } = useForm()
   const pointer = pointerOf(path)
@@ -63,7 +58,6 @@ function useFieldIds(path: JsonPath) {
   return { control, help: `${control}-help`, error: `${control}-error`, issues: issues.get(pointer) ?? [] }
 }
 
-/** What every kind of control is given. */
 export type FieldProps = Omit<EditedPart, 'part'> & { field: Field }
 
 type FrameProps = FieldProps & { isGroup?: boolean; children: ComponentChildren }
@@ -121,7 +115,6 @@ export function useControl({ path, isRequired }: Pick<FieldProps, 'path' | 'isRe
 
 type RemoveProps = { subject: string; isInList?: boolean; onClick: () => void }
 
-/** Removes a part of the value. */
 export const RemoveButton = ({ subject, isInList, onClick }: RemoveProps) => (
   <Button
     label="Remove"
@@ -152,9 +145,7 @@ function Errors({ issues, field, id }: { issues: Issue[]; field: Field; id: stri
   return (
     <div id={id} class="field-errors" aria-live="polite">
       {[...texts].map((text) => (
-        <p key={text} class="field-error">
-          <VisibleText text={text} />
-        </p>
+        <Text key={text} class="field-error" text={text} />
       ))}
     </div>
   )

@@ -140,10 +140,7 @@ const asText = (value: Json | undefined) => (typeof value === 'string' && value 
 /** A schema that requires itself has no value. */
 const MAX_DEPTH = 10
 
-/**
- * What a form begins with: defaults, and objects and lists that are required. Undefined for a value that only a person
- * can choose.
- */
+/** What a form begins with: defaults, required objects and lists. Undefined for what only a person can choose. */
 export function initialValue(part: Json | undefined, view: SchemaView, depth = 0): JsonNode | undefined {
   const field = describeField(part, view)
   if (field.default !== undefined) return valueNode(field.default)

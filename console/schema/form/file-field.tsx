@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { findMediaType, type Media } from '../../../lib/core/media.ts'
 import type { FileLimits } from '../../../lib/schema/files/file-schema.ts'
 import { describeFile } from '../../components/json-tree.ts'
-import { Paragraph, VisibleText } from '../../components/visible-text.tsx'
+import { Text, VisibleText } from '../../components/visible-text.tsx'
 import { emptyObject, getMember, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import {
@@ -54,12 +54,11 @@ export function FileField({ limits, ...props }: FieldProps & { limits: FileLimit
           if (chosen) choose(chosen).catch((error: Error) => setProblem(error.message))
         }}
       />
-      <Paragraph class="field-error" text={problem} />
+      <Text class="field-error" text={problem} />
     </FieldFrame>
   )
 }
 
-/** The file of a node that has a type and data. */
 export function fileOf(node: JsonNode): Media | undefined {
   const [mediaType, data] = [getMember(node, 'mediaType'), getMember(node, 'data')]
   if (mediaType?.type !== 'string' || data?.type !== 'string') return undefined

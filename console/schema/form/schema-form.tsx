@@ -25,7 +25,6 @@ import { ChoiceField, JsonField, NumberField, TextField } from './value-fields.t
 type Props = {
   /** Begins the ids of all elements. */
   id: string
-  /** An object. */
   root: JsonNode
   view: SchemaView
   issues: Issue[]
@@ -38,7 +37,6 @@ type Props = {
 /** Whether a schema can be shown as a form: its value is an object with declared fields. */
 export const hasForm = (view: SchemaView): boolean => describeField(view.root, view).kind === 'object'
 
-/** The controls for an object. */
 export function SchemaForm(props: Props) {
   const { id, root, view, issues, onChange, onLongText, onProblems } = props
   const [problems, setProblems] = useState<Record<string, string>>({})
@@ -78,7 +76,6 @@ function orderAt([name, ...rest]: JsonPath, field: Field, view: SchemaView): str
   return part === undefined ? [] : orderAt(rest, describeField(part, view), view)
 }
 
-/** The controls for one part of a value. */
 function FieldEditor({ part, node, actions, ...props }: EditedPart) {
   const { view, id, onChange } = useForm()
   const field = describeField(part, view)

@@ -2,11 +2,13 @@ import type { RefObject } from 'preact'
 import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { formatCount, shorten } from '../../components/format.ts'
-import { Paragraph, toVisible } from '../../components/visible-text.tsx'
+import { Text, toVisible } from '../../components/visible-text.tsx'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
 import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
+
+const rowsOf = (text: string) => Math.max(text.split('\n', 12).length, 2)
 
 /** Changes a part by its text. An item of a list stays when this is empty; a field of an object is left out then. */
 export function useSetText({ path }: Pick<FieldProps, 'path'>) {
@@ -54,7 +56,7 @@ export function TextField(props: FieldProps & { isLine: boolean; inputMode: 'tex
       ) : (
         <textarea
           {...{ ...control, ref, value }}
-          rows={Math.min(Math.max(value.split('\n', 12).length, 2), 12)}
+          rows={rowsOf(value)}
           onInput={({ currentTarget }) => set(currentTarget.value)}
         />
       )}
@@ -81,19 +83,14 @@ const MAX_OPTIONS = 25
 
 type ChoiceProps = FieldProps & { choices: Json[] }
 
-/** One of several values. */
 export function ChoiceField({ choices, ...props }: ChoiceProps) {
   const all = props.field.isNullable && !choices.includes(null) ? [...choices, null] : choices
-  return all.length > MAX_OPTIONS ? (
-    <SearchedChoice {...props} choices={all} />
-  ) : (
-    <ListedChoice {...props} choices={all} />
-  )
+  const Choice = all.length > MAX_OPTIONS ? SearchedChoice : ListedChoice
+  return <Choice {...props} choices={all} />
 }
 
 /** What is typed and is none of the choices stays as text, so that the schema check names it. */
 function SearchedChoice({ choices, ...props }: ChoiceProps) {
-  const { node } = props
   const set = useSetText(props)
   const byLabel = useMemo(() => new Map(choices.map((choice) => [labelOf(choice), choice])), [choices])
   const listId = useId()
@@ -107,7 +104,7 @@ function SearchedChoice({ choices, ...props }: ChoiceProps) {
         part={props}
         list={listId}
         placeholder={`Type to search ${formatCount(choices.length)} values`}
-        value={node ? textOf(node) : ''}
+        value={props.node ? textOf(props.node) : ''}
         onText={change}
       />
       <datalist id={listId}>
@@ -188,22 +185,19 @@ export function JsonField(props: FieldProps) {
         {...control}
         class="mono"
         spellcheck={false}
-        rows={Math.min(Math.max(text.split('\n', 12).length, 2), 12)}
+        rows={rowsOf(text)}
         value={text}
         placeholder="JSON"
         aria-invalid={control['aria-invalid'] || typed.problem !== null}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />
-      <Paragraph class="field-error" text={typed.problem} />
+      <Text class="field-error" text={typed.problem} />
     </FieldFrame>
   )
 }
 
-type Draft = { node: JsonNode | undefined; problem: string | null }
-
-function parseDraft(text: string): Draft {
-  if (text.trim() === '') return { node: undefined, problem: null }
-  const read = readTree(text)
+function parseDraft(text: string): { node: JsonNode | undefined; problem: string | null } {
+  const read = text.trim() === '' ? undefined : readTree(text)
   return read instanceof JsonSyntaxError
     ? { node: undefined, problem: read.message }
     : { node: read, problem: null }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { durationOf, durationsOf, percentile } from '../../../console/agents/durations.ts'
+import { durationOf, durationsOf, percentile } from '../../../console/agents/run-figures.ts'
 import { anExecutionRecord } from '../../browser/stub/records.ts'
 
 it('a percentile is a value of the list', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { groupErrors } from '../../../console/agents/error-groups.ts'
+import { groupErrors } from '../../../console/agents/run-figures.ts'
 import { aRunSummary } from '../../browser/stub/records.ts'
 
 const failed = (

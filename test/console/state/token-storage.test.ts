@@ -11,7 +11,7 @@ const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
 let tab: ReturnType<typeof aStorage>
 let device: ReturnType<typeof aStorage>
 let now: number
-const open = () => openTokenStorage(KEY, { tab: () => tab, device: () => device, now: () => now })
+const open = () => openTokenStorage(KEY, { tab, device, now: () => now })
 
 beforeEach(() => {
   tab = aStorage()
@@ -95,10 +95,12 @@ it('a token of an identity provider is never stored, and replaces what was', () 
   expect(tab.length + device.length).toBe(0)
 })
 
-it('a browser that blocks storage keeps nothing, and nothing fails', () => {
-  const blocked = () => {
-    throw new DOMException('Access is denied for this document.', 'SecurityError')
-  }
+const deny = () => {
+  throw new DOMException('Access is denied for this document.', 'SecurityError')
+}
+const denied = { ...aStorage(), getItem: deny, setItem: deny, removeItem: deny }
+
+it.each([null, denied])('a browser that blocks storage keeps nothing, and nothing fails', (blocked) => {
   const storage = openTokenStorage(KEY, { tab: blocked, device: blocked, now: () => now })
   storage.save(TOKEN)
   storage.keep(TOKEN)

@@ -1,11 +1,10 @@
 import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
 import { requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Card } from '../components/data.tsx'
 import { formatCount, formatScore } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
-import { ErrorBox } from '../components/page.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { Card, ErrorBox } from '../components/page.tsx'
+import { Text, VisibleText } from '../components/visible-text.tsx'
 
 type Sums = NonNullable<NonNullable<TrialRecord['sums']>['scores']>[number]
 
@@ -92,9 +91,7 @@ function Differences({ sums: { agent, difference }, items }: { sums: Sums; items
       </svg>
       <div class="chart-axis" aria-hidden="true">
         <span>worse by {formatScore(max)}</span>
-        <span>
-          <VisibleText text={agent} />
-        </span>
+        <Text as="span" text={agent} />
         <span>better by {formatScore(max)}</span>
       </div>
     </figure>
