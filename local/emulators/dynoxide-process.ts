@@ -19,6 +19,8 @@ type Message = {
 }
 
 const MAX_START_MS = 10_000
+/** Operations run one after the other in any case: a second thread only takes turns with the first. */
+const ONE_THREAD = { TOKIO_WORKER_THREADS: '1' }
 const PROTOCOL_VERSION = '2025-06-18'
 
 /**
@@ -34,7 +36,8 @@ export async function startDynoxideProcess(
   { maxStartMs = MAX_START_MS }: { maxStartMs?: number } = {},
 ): Promise<DynoxideProcess> {
   const args = ['mcp', ...(file ? ['--db-path', file] : [])]
-  const { child, exited, stop } = watchEmulator(spawn(binary, args, { stdio: 'pipe', ...SEPARATE }))
+  const env = { ...process.env, ...ONE_THREAD }
+  const { child, exited, stop } = watchEmulator(spawn(binary, args, { stdio: 'pipe', env, ...SEPARATE }))
   const waiting = new Map<number, { resolve: (message: Message) => void; reject: (error: Error) => void }>()
   let isOpen = true
   void exited.then(() => {
