@@ -8,6 +8,8 @@ export type Answer = { status: number; body: string }
 export type DynoxideProcess = {
   /** Calls an operation of DynamoDB, such as `PutItem`. @throws an Error with code ECONNRESET if dynoxide has exited */
   call: (operation: string, input: object) => Promise<Answer>
+  /** Resolves when it has exited. */
+  exited: Promise<unknown>
   stop: () => Promise<void>
 }
 
@@ -83,6 +85,7 @@ export async function startDynoxideProcess(
   child.stdin.write(toLine({ method: 'notifications/initialized' }))
   return {
     call: async (operation, input) => toAnswer(await request('tools/call', toToolCall(operation, input))),
+    exited,
     stop,
   }
 }

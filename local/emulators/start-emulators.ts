@@ -1,10 +1,11 @@
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { clientConfig, handleInProcess, socketPathOf } from '../../lib/aws-sdk.ts'
-import { startDynoxideProcess } from './dynoxide-process.ts'
+import { type DynoxideProcess, startDynoxideProcess } from './dynoxide-process.ts'
 import { decoder, type Listening, listenPrivately, serveDynamoDB } from './private-socket.ts'
 
 /** A running emulator. `stop` keeps the stored data. */
@@ -24,7 +25,7 @@ export async function startEmbeddedDynamoDB(folder: string | null): Promise<Emul
 
 async function startEmbeddedDynoxide(binary: string, folder: string | null): Promise<Emulator> {
   const file = folder && databaseFile(folder)
-  const { call, stop } = await startDynoxideProcess(binary, file).catch(({ message }: Error) => {
+  const { call, stop } = await keepDynoxide(binary, file).catch(({ message }: Error) => {
     throw cannotOpen(file, message)
   })
   try {
@@ -33,6 +34,40 @@ async function startEmbeddedDynoxide(binary: string, folder: string | null): Pro
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Before each attempt to start dynoxide again. */
+const RESTART_MS = 500
+
+/** Starts dynoxide, and with a file again when its process is killed, for example because the machine has no memory. */
+async function keepDynoxide(
+  binary: string,
+  file: string | null,
+): Promise<Pick<DynoxideProcess, 'call' | 'stop'>> {
+  let isStopping = false
+  const watch = (started: DynoxideProcess) => {
+    void started.exited.then(() => {
+      if (file && !isStopping) running = restart()
+    })
+    return started
+  }
+  const start = () => startDynoxideProcess(binary, file).then(watch)
+  const restart = async (): Promise<DynoxideProcess> => {
+    await sleep(RESTART_MS)
+    return start().catch((error) => {
+      if (isStopping) throw error
+      return restart()
+    })
+  }
+  let running = start()
+  await running
+  return {
+    call: async (operation, input) => (await running).call(operation, input),
+    async stop() {
+      isStopping = true
+      await running.then(({ stop }) => stop()).catch(() => undefined)
+    },
   }
 }
 

@@ -27,6 +27,7 @@ const isLinux = process.platform === 'linux'
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const runnersOf = ({ pid }: Service) => childrenOf(pid, 'runner.ts')
+const databasesOf = ({ pid }: Service) => childrenOf(pid, 'dynoxide')
 
 async function runQueued({ url }: Service, folder: string): Promise<void> {
   const call = createLocalClient(url, folder)
@@ -108,17 +109,26 @@ describe('npm start', () => {
     expect(await waitForExecution(call, json.id, 60_000)).toMatchObject({ status: 'SUCCESS' })
   })
 
+  it('restarts its database when it is killed, which has what it had', async () => {
+    const call = createLocalClient(service.url, folder)
+    const before = await call('GET', path)
+    const [database = 0] = await databasesOf(service)
+    process.kill(database, 'SIGKILL')
+    await vi.waitUntil(async () => (await databasesOf(service)).some((pid) => pid !== database))
+    expect((await call('GET', path)).text).toBe(before.text)
+    await runQueued(service, folder)
+  })
+
   it('leaves no child process running when it is killed, and keeps and continues what it has', async () => {
     const token = readDevToken(folder)
     const call = createClient(service.url, token)
     const [before, agents] = [await call('GET', path), await call('GET', '/v1/agents')]
-    const shells = await childrenOf(service.pid, 'dynoxide')
-    const databases = (await Promise.all(shells.map((pid) => childrenOf(pid, 'dynoxide')))).flat()
+    const databases = await databasesOf(service)
     const cut = call('POST', WAIT, { body: { seconds: 3 } }).catch(() => 'cut')
     const listOpen = async () => (await call('GET', '/v1/agent_executions?status=IN_PROGRESS')).json
     await vi.waitUntil(async () => (await listOpen()).length > 0)
     const [open] = await listOpen()
-    const children = [...(await runnersOf(service)), ...shells, ...databases]
+    const children = [...(await runnersOf(service)), ...databases]
     expect(children.length).toBeGreaterThan(1)
     await service.kill()
     expect(await cut).toBe('cut')
