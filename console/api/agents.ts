@@ -14,7 +14,7 @@ type Known<T> = {
   ask: (key: string, read: () => Promise<(readonly [id: string, value: T])[]>) => Promise<void>
 }
 
-/** What is known by ID, until another token is used. */
+/** The cache keeps what is known by ID, until another token is used. */
 function createKnown<T>(): Known<T> {
   const values: Known<T>['values'] = createStore(new Map())
   const asked = new Map<string, Promise<void>>()

@@ -23,7 +23,7 @@ type Spec<Value> = [Value] extends [boolean]
 /** By the members of the form, in the order in which they are shown. What is false is left out. */
 export type Specs<T> = { [Name in keyof T]?: Spec<T[Name]> | false }
 
-/** What is wrong with members of the form. */
+/** The form shows these messages at its members. */
 type Problems = Partial<Record<string, string | string[]>>
 
 export type Form<T> = {

@@ -179,7 +179,7 @@ export const ConfirmButton = (props: ConfirmButtonProps) => {
 type DeleteProps = Pick<ConfirmProps, 'text'> &
   Pick<ButtonProps, 'isOffered'> & {
     noun: string
-    /** Of the API. */
+    /** The path of the API. */
     path: string
     onDone: () => void
   }

@@ -13,7 +13,7 @@ type TypedInput = { text: string; options: RunOptions; hadFiles: boolean }
 
 const MAX_IN_MEMORY = 20
 
-/** What was typed in this tab: in memory with files; in `sessionStorage` without, for when the page loads again. */
+/** Keeps what was typed in this tab, without files also in `sessionStorage`, for when the page loads again. */
 export class TypedInputs {
   private readonly stored: TypedValues
   private readonly memory = new Map<string, TypedInput>()
