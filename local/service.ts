@@ -123,7 +123,7 @@ export async function runService(environment: Environment, print: (line: string)
             isSweeping = false
           })
       },
-      Math.min(times.leaseMs / 2, MAX_SWEEP_INTERVAL_MS),
+      Math.min(times.leaseMs, MAX_SWEEP_INTERVAL_MS),
     )
     cleanups.push(async () => clearInterval(sweeper))
 

@@ -22,6 +22,7 @@ export type LeaseTimes = {
 }
 
 const MAX_RETRY_WINDOW_MS = 60_000
+const MAX_VISIBILITY_DELAY_MS = 1_000
 
 /** @param backoffMs does not derive from the lease: an outage of a model is not shorter because the lease is */
 export function leaseTimes(leaseMs: number = LEASE_MS, backoffMs: number = RETRY_BACKOFF_MS): LeaseTimes {
@@ -29,7 +30,7 @@ export function leaseTimes(leaseMs: number = LEASE_MS, backoffMs: number = RETRY
     leaseMs,
     heartbeatMs: leaseMs / 6,
     visibilityMs: leaseMs + leaseMs / 12,
-    visibilityDelayMs: leaseMs / 60,
+    visibilityDelayMs: Math.min(leaseMs / 15, MAX_VISIBILITY_DELAY_MS),
     graceMs: leaseMs * 1.5,
     backoffMs,
     retryDelayMs: backoffMs / 10,

@@ -32,11 +32,13 @@ const DELAY_AFTER_ERROR_MS = 500
 /** How often the number of messages in process adapts to the machine. */
 const ADAPT_MS = 100
 /** While fewer than a batch may start, a busy poller waits this long for more of its messages to end. */
-const LINGER_MS = 10
+const LINGER_MS = 20
 /** SQS responds to a long poll when a message arrives or the poll ends. */
 const TIMEOUT_MS = (RECEIVE_SECONDS + 5) * 1000
 /** The maximum of SQS. A message that waits here is not delivered again; after a crash, the sweeper sends another. */
 const HELD_SECONDS = 43_200
+/** Far below the visibility timeouts of the queues. */
+const HIDE_AFTER_MS = 1_000
 /** Messages received ahead: some kilobytes each. An organization has 1,000 open executions by default. */
 const MAX_HELD = 10_000
 
@@ -67,6 +69,7 @@ export function startPoller({
   const held = new Set<string>()
   const unfinished = new Set<Message>()
   const hiding = new Set<Promise<void>>()
+  const timers = new Set<NodeJS.Timeout>()
   const deleter = createDeleter({ client, queueUrl, onError })
   let onEnd = () => {}
   let adapting: NodeJS.Timeout | undefined
@@ -132,11 +135,15 @@ export function startPoller({
     await Promise.all(requests)
   }
 
-  /** Hides messages that may not start yet, until they may. */
+  /** Hides messages that may not start yet, until they may. Most of them start before that takes a request. */
   const hide = (messages: Message[]): void => {
-    const waiting = messages.filter((message) => held.has(idOf(message)))
-    const request = changeVisibility(waiting, HELD_SECONDS).finally(() => hiding.delete(request))
-    hiding.add(request)
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      const waiting = messages.filter((message) => held.has(idOf(message)))
+      const request = changeVisibility(waiting, HELD_SECONDS).finally(() => hiding.delete(request))
+      hiding.add(request)
+    }, HIDE_AFTER_MS)
+    timers.add(timer)
   }
 
   const enqueue = (message: Message): void => {
@@ -209,6 +216,7 @@ export function startPoller({
       onEnd()
       await loop
       clearTimeout(adapting)
+      for (const timer of timers) clearTimeout(timer)
       await Promise.all(hiding)
       const ended = Promise.all(inProcess)
       await (maxMs === undefined ? ended : Promise.race([ended, sleep(maxMs)]))
