@@ -26,8 +26,6 @@ export const GOALS = {
   idleMemory: { name: 'idle process tree, MiB (RSS)', atMost: 240 },
   diskBytes: { name: 'bytes on disk a run / floor', atMost: 4 },
   parallelLatency: { name: 'sync p99 at 64 in flight / floor', atMost: 2 },
-  batchTime: { name: 'processor time of a run of 500 steps in a batch of ten / alone', atMost: 1.2 },
-  batchMemory: { name: 'peak memory of ten runs of 500 steps in one process / of one', atMost: 3 },
   timerLateness: { name: 'p99 of the lateness of 2,000 runs that wake, s', atMost: 2 },
   besideBatch: { name: 'p95 of runs of another organization, beside a batch / without', atMost: 1.5 },
   lineTime: { name: 'time of a batch / the same runs by a client', atMost: 1.15 },

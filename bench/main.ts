@@ -5,7 +5,6 @@ import { openWorkspace } from './harness/workspace.ts'
 import { measuredCommit, writeMeasured } from './measured.ts'
 import { createReport, type Suite, type SuiteResult, toText } from './report.ts'
 import { adaptation } from './suites/adaptation.ts'
-import { batches } from './suites/batches.ts'
 import { bundles } from './suites/bundles.ts'
 import { caching } from './suites/caching.ts'
 import { latency } from './suites/latency.ts'
@@ -26,7 +25,6 @@ const SUITES = {
   adaptation,
   bundles,
   listing,
-  batches,
   timers,
   lines,
   schedules,

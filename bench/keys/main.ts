@@ -5,7 +5,7 @@ import { markdownTable, type Row } from '../report.ts'
 import { RESOURCES } from './capacity-units.ts'
 import { breakingPoint, firstToBreak, QUOTA, unitsPerRun } from './hot-keys.ts'
 import { PAYLOAD_SIZES } from './payloads.ts'
-import { ALL_CALLS, type LimitedBy, QUOTAS, simulateWaiting, WAITING_SCENARIOS } from './waiting.ts'
+import { ALL_CALLS, type LimitedBy, QUOTAS, simulateWaiting } from './waiting.ts'
 import { SCENARIOS, type Simulation, simulate } from './workload.ts'
 
 /** A multiple of all numbers of shards. Repeated draws differ by a few percent. */
@@ -23,11 +23,7 @@ console.log(`${format(RUNS)} runs of each scenario, ${format(payloadBytes)} byte
 print('Units of one run: written to the table and its indexes, and read from the table', unitRows())
 print('Limit in runs per second: the first key that needs more than a partition', simulations.map(limitRow))
 print(
-  'Calls of organization B that are refused while 5,000 callers of organization A repeat theirs, without and with `accountConcurrency=1000`',
-  await waitingRows(),
-)
-print(
-  'The same for accounts with other quotas, while queued runs and deliveries wait, from the tenth second on',
+  'Calls of organization B that are refused while callers of organization A repeat theirs, and queued runs and deliveries wait, from the tenth second on',
   await quotaRows(),
 )
 
@@ -57,22 +53,6 @@ function limitRow(simulation: Simulation): Row {
     'limit of the hottest key': `${format(breakingPoint(key))} ${name}`,
     [`quota of ${format(QUOTA)}`]: `${format(QUOTA / units)} ${resource}`,
   }
-}
-
-async function waitingRows(): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const scenario of WAITING_SCENARIOS) {
-    const without = await simulateWaiting(scenario, 'nothing')
-    const limited = await simulateWaiting(scenario, 'setting')
-    rows.push({
-      'organization A': scenario.name,
-      without: percent(without.refused),
-      with: percent(limited.refused),
-      'with, from the tenth second on': percent(limited.refusedLater),
-      "A's concurrency": percent(limited.occupied),
-    })
-  }
-  return rows
 }
 
 async function quotaRows(): Promise<Row[]> {

@@ -4,7 +4,7 @@ import { interleave, toRatio } from '../harness/rounds.ts'
 import { publish, type Service, startService } from '../harness/service.ts'
 import { type SuiteContext, type SuiteResult, spreadRows } from '../report.ts'
 
-export const MODEL_SERVER = fileURLToPath(new URL('../servers/model-server.ts', import.meta.url))
+const MODEL_SERVER = fileURLToPath(new URL('../servers/model-server.ts', import.meta.url))
 const SHORT = 100
 const LONG = 500
 /** Five short runs take as long as one long run. */
@@ -59,7 +59,7 @@ function stepTimer(service: Service): (steps: number) => Promise<number> {
   }
 }
 
-export const agentDocument = (host: string) => `---
+const agentDocument = (host: string) => `---
 title: Look up
 description: Answers questions about orders.
 input:
