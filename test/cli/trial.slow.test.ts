@@ -110,26 +110,6 @@ describe('agents trial', () => {
     expect(stdout).not.toContain('Promote')
   })
 
-  it.each<[string, Script, number]>([
-    ['nothing is worse', { trial: aTrial({ SAME: 3, CORRECTED: 1 }) }, 0],
-    ['a run has changed', { trial: aTrial({ SAME: 3, CHANGED: 1, REGRESSED: 1, ERROR: 1 }) }, 0],
-    [
-      'it stopped early',
-      { trial: aTrial({ SAME: 3 }, { lines: 4, error: { code: 'BudgetExceeded', message: 'x' } }) },
-      0,
-    ],
-    ['no run was tried', { trial: aTrial({}, { lines: 4 }) }, 1],
-    [
-      'it was cancelled',
-      { trial: aTrial({ SAME: 3 }, { error: { code: 'Cancelled', message: 'x' } }), gate: {} },
-      1,
-    ],
-  ])('without a gate, exits as promote would, when %s', async (_, script, expected) => {
-    const { run } = await trialService(script)
-    const { code, stdout } = await run('trial', 'triage')
-    expect([code, stdout.includes('Promote: ')]).toEqual([expected, expected === 0])
-  })
-
   it('sends every option', async () => {
     const { run, started } = await trialService()
     const version = '01a2003b-9999-76ff-97ee-7005494d15b8'

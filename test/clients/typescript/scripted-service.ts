@@ -74,12 +74,6 @@ export const cut: Answer = (response) => {
   response.write('{"a":', () => response.destroy())
 }
 
-/** Ends too early, as a proxy that buffers does when its own connection breaks. */
-export const truncate: Answer = (response) => {
-  response.writeHead(200, { 'Content-Type': 'application/json' })
-  response.end('{"a":"incompl')
-}
-
 /** Never responds. */
 export const hang: Answer = () => undefined
 
