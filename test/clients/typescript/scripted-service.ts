@@ -85,10 +85,3 @@ export const events =
     response.flushHeaders()
     send(parts)
   }
-
-/** What an asynchronous iterable yields, in a list. */
-export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const item of items) all.push(item)
-  return all
-}

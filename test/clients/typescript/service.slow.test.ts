@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
+import { collect } from '../../support/data/collect.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
-import { collect } from './scripted-service.ts'
 
 describe('the service', () => {
   type Agents = {

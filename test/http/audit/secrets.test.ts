@@ -6,6 +6,7 @@ import { AUDIT_PARTITIONS, auditPartition } from '../../../lib/dynamodb/table/ke
 import type { Call } from '../../fixtures/captured-events.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
 import { localCall } from '../../support/service/local-handlers.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 
 const callAs = localCall()
 let own: TestOrganization
@@ -23,10 +24,7 @@ const call = async (name: OperationName, options: Partial<Call>, identity?: Iden
 /** The items of the audit log, as they are stored. */
 async function storedText(): Promise<string> {
   const partitions = Array.from({ length: AUDIT_PARTITIONS }, (_, number) => auditPartition(own.id, number))
-  const pages = partitions.map((pk) =>
-    sharedTable().query({ KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } }),
-  )
-  return JSON.stringify((await Promise.all(pages)).map(({ items }) => items))
+  return JSON.stringify(await Promise.all(partitions.map((pk) => itemsIn(sharedTable(), pk))))
 }
 
 const newest = async (): Promise<AuditEntry | undefined> =>

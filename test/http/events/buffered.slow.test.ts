@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { executionRecord } from '../../../lib/contract/records/execution.ts'
 import type { OperationName } from '../../../lib/contract/routes.ts'
+import { collect } from '../../support/data/collect.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import {
   type EventStream,
@@ -128,10 +129,6 @@ const open = (path: string, options: Partial<Parameters<typeof openEventStream>[
 
 const eventsOf = (id: string) => `/v1/agent_executions/${id}/events`
 
-const readAll = async ({ events }: EventStream): Promise<SentEvent[]> => {
-  const all: SentEvent[] = []
-  for await (const event of events) all.push(event)
-  return all
-}
+const readAll = ({ events }: EventStream): Promise<SentEvent[]> => collect(events)
 
 const namesOf = (events: SentEvent[]) => events.map(({ event }) => event)

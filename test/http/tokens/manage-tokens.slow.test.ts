@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { MAX_OVERLAP_SECONDS } from '../../../lib/core/access.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { system } from '../../../lib/system.ts'
+import { comparable } from '../../contract/world.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { type ApiClient, type ApiResponse, createClient, getNextLink } from '../../support/service/client.ts'
 import { localCall } from '../../support/service/local-handlers.ts'
@@ -43,13 +44,6 @@ async function readAll(call: ApiClient, limit: number): Promise<Listed[]> {
   }
   return found
 }
-
-/** The response without the request ID and the date. */
-const comparable = ({ status, text, json, headers }: ApiResponse) => [
-  status,
-  text.replaceAll(json.instance, ''),
-  [...headers].filter(([name]) => name !== 'date' && name !== 'x-amzn-requestid'),
-]
 
 describe('POST /v1/tokens', () => {
   it('creates a token that works, and shows it once', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import type { Remote, Version } from '../../../lib/core/agent.ts'
 import type { NewExecution } from '../../../lib/core/execution.ts'
@@ -30,9 +31,7 @@ export type Behave = (response: ServerResponse, asked: Asked, number: number) =>
 export async function aRemote(behave: Behave) {
   const asked: Asked[] = []
   const { host, server, stop } = await startServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const text = Buffer.concat(chunks).toString()
+    const text = await readText(request)
     const received = { path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) }
     asked.push(received)
     response.on('error', () => undefined)

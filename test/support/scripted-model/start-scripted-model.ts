@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../../lib/environment.ts'
 import type { Reasoning } from '../../../lib/models/providers/provider-traits.ts'
@@ -51,13 +52,11 @@ export async function startScriptedModel() {
   })
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
     const path = decodeURIComponent(request.url ?? '')
     const name = SCRIPTED_PROVIDERS.find((candidate) => FORMATS[candidate].path.test(path))
     const format = name && FORMATS[name]
     if (!name || !format) return reject(response, null, '', `no format for ${request.method} ${path}`)
-    const body = JSON.parse(Buffer.concat(chunks).toString())
+    const body = JSON.parse(await text(request))
     const model = format.path.exec(path)?.[1] ?? body.model
     const recorded: RecordedRequest = {
       ...format.decode(body),
