@@ -78,12 +78,6 @@ describe.concurrent('POST /v1/agents', () => {
       'the request has no code',
     ],
     [
-      'a large document',
-      { document: `${model}${'x'.repeat(150_001)}` },
-      '/document',
-      'larger than 150000 bytes',
-    ],
-    [
       'TypeScript',
       { document: documentOf('invalid'), code: 'let a: number' },
       '/code',
@@ -115,12 +109,6 @@ describe.concurrent('POST /v1/agents', () => {
       },
       '/code',
       'code:2:14: cannot be loaded: boom.',
-    ],
-    [
-      'code whose default export is no function',
-      { document: documentOf('invalid'), code: 'export default 42' },
-      '/code',
-      'must default-export a function run(input, context)',
     ],
   ])('rejects %s and publishes nothing', async (_, body, path, message) => {
     const { status, json } = await publish(body)
