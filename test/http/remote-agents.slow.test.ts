@@ -80,4 +80,24 @@ describe('a remote agent', () => {
     const path = `/v1/agent_executions/${accepted.json.id}`
     expect(await untilEnded(path)).toMatchObject([{ status: 'SUCCESS', output: { loud: 'LATER A' } }])
   })
+
+  it('is called by another agent, which waits for its callback', async () => {
+    await publishRemote('inner')
+    const document = `---
+title: Outer
+slug: outer
+code: true
+input: { text: { type: string, description: A text. } }
+output: { loud: { type: string, description: The text in upper case. } }
+---
+`
+    const code = `export default async (input, context) => context.run('call', 'inner', input)`
+    const published = await own.call('POST', '/v1/agents', { body: { document, code } })
+    expect(published.status, published.text).toBe(201)
+    const { json } = await own.run('outer', { text: 'later x' })
+    const path = `/v1/agent_executions/${json.id}`
+    expect(json.loud ? [{ output: json }] : await untilEnded(path)).toMatchObject([
+      { output: { loud: 'LATER X' } },
+    ])
+  })
 })
