@@ -4,20 +4,15 @@ import { EVENT_STREAM_MS } from '../../lib/core/limits.ts'
 import type { RateStore } from '../../lib/core/ports/access.ts'
 import { FREE_MS, WINDOW_MS } from '../../lib/limits/occupied-processes.ts'
 import { limitOpenRequests } from '../../lib/limits/open-requests.ts'
+import { countingRates } from './counting-rates.ts'
 
 const owner = { organizationId: 'A', tokenId: 't' }
 const unknown = { SHARED_CONCURRENCY: 'unknown' }
 
 /** @param getQuota what the sweeper has stored */
 function setUp(getQuota: RateStore['getQuota'] = async () => null) {
-  const counters = new Map<string, number>()
-  const countProcess = vi.fn<RateStore['countProcess']>(async ({ name, window }) => {
-    const key = `${name} ${window}`
-    counters.set(key, (counters.get(key) ?? 0) + 1)
-    return counters.get(key) as number
-  })
-  const rates = { countProcess, getQuota: vi.fn(getQuota) } as unknown as RateStore
-  return { rates, getQuota: vi.mocked(rates.getQuota), countProcess }
+  const { getQuota: read, countProcess } = countingRates(getQuota)
+  return { rates: { getQuota: read, countProcess } as unknown as RateStore, getQuota: read, countProcess }
 }
 
 describe('limitOpenRequests', () => {

@@ -2,18 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RateStore } from '../../lib/core/ports/access.ts'
 import { WINDOW_MS } from '../../lib/limits/occupied-processes.ts'
 import { QUEUE_SHARES, shareOfQueue } from '../../lib/limits/queue-share.ts'
+import { countingRates } from './counting-rates.ts'
 
 const unknown = { SHARED_CONCURRENCY: 'unknown' }
 
 /** An account with this quota, whose processes count themselves in the same table. */
 function anAccount(getQuota: RateStore['getQuota']) {
-  const counters = new Map<string, number>()
-  const countProcess = vi.fn<RateStore['countProcess']>(async ({ name, window }) => {
-    const key = `${name} ${window}`
-    counters.set(key, (counters.get(key) ?? 0) + 1)
-    return counters.get(key) as number
-  })
-  const rates = { countProcess, getQuota: vi.fn(getQuota) }
+  const rates = countingRates(getQuota)
   const newProcess = (
     environment: Record<string, string> = unknown,
     name: keyof typeof QUEUE_SHARES = 'runners',
@@ -34,7 +29,7 @@ function anAccount(getQuota: RateStore['getQuota']) {
       return { end: () => end('worked'), result, isWorking: () => isWorking }
     }
   }
-  return { newProcess, countProcess, rates }
+  return { newProcess, countProcess: rates.countProcess }
 }
 
 describe('shareOfQueue', () => {

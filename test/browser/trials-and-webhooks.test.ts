@@ -1,9 +1,8 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseWebhook } from '../../clients/typescript/src/index.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { startServer } from '../support/service/start-server.ts'
 import { newDemo } from './demo/new-demo.ts'
 import { useBrowser } from './support/browser.ts'
 import { button, link, region } from './support/pages.ts'
@@ -16,14 +15,13 @@ const KEPT = `[document.title, location.href, JSON.stringify(history.state), ...
   ...Object.values({ ...sessionStorage }), document.cookie].join('\\n')`
 
 describe('a webhook', () => {
-  let receiver: Server
-  let host: string
+  let receiver: Awaited<ReturnType<typeof startServer>>
   let status = 204
   let received: { text: string; headers: Headers }[] = []
   /** Processes remember the webhooks of an organization for a while: this one has not been asked for its own yet. */
   let org: TestOrganization
   beforeAll(async () => {
-    receiver = createServer((request, response) => {
+    receiver = await startServer((request, response) => {
       let text = ''
       request.on('data', (chunk) => (text += chunk))
       request.on('end', () => {
@@ -32,26 +30,21 @@ describe('a webhook', () => {
         response.writeHead(status).end()
       })
     })
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-    host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`
     org = await newOrganization()
     await org.publish('echo')
   })
-  afterAll(() => {
-    receiver?.closeAllConnections()
-    receiver?.close()
-  })
+  afterAll(() => receiver?.stop())
   const open = (hash: string) => openPage({ url: demo.url, token: org.token }, hash)
 
   it('is created; its secret is shown until it is stored; what failed is redelivered with a valid signature', async () => {
     const page = await open('#/webhooks')
     await page.getByText('There are no webhooks.').waitFor()
     await button(page, 'Create webhook…').click()
-    await page.getByLabel('URL').fill(`http://${host}/events`)
+    await page.getByLabel('URL').fill(`http://${receiver.host}/events`)
     await button(page, 'Create webhook').click()
     await page.getByText('“URL” must start with https:// unless “Allowed hosts” contains').waitFor()
     await page.getByText('Which runs, and private receivers').click()
-    await page.getByLabel('Allowed hosts').fill(host)
+    await page.getByLabel('Allowed hosts').fill(receiver.host)
     await button(page, 'Create webhook').click()
     const shown = page.locator('.shown-once code')
     const secret = (await shown.textContent()) ?? ''
@@ -66,7 +59,7 @@ describe('a webhook', () => {
     await button(page, 'Close').click()
     expect(await page.content()).not.toContain(secret)
 
-    await page.getByRole('link', { name: `http://${host}/events` }).click()
+    await page.getByRole('link', { name: `http://${receiver.host}/events` }).click()
     await page.getByText('Nothing was sent yet.').waitFor()
     await button(page, 'Send test event…').click()
     await button(page, 'Send test event').click()
@@ -100,7 +93,7 @@ describe('a webhook', () => {
 
   it('is edited, disabled, enabled, given a new secret and deleted', async () => {
     const page = await open('#/webhooks')
-    await page.getByRole('link', { name: `http://${host}/events` }).click()
+    await page.getByRole('link', { name: `http://${receiver.host}/events` }).click()
     await button(page, 'Edit…').click()
     await page.getByLabel('Cost limit almost used up').check()
     await button(page, 'Save webhook').click()

@@ -1,24 +1,17 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reportError } from '../../cli/errors.ts'
 import * as errors from '../../lib/core/resource-errors.ts'
+import { startServer } from '../support/service/start-server.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
-let server: Server
-let host: string
+let server: Awaited<ReturnType<typeof startServer>>
 
 beforeAll(async () => {
-  server = createServer((_, response) => response.end('hello'))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await startServer((_, response) => response.end('hello'))
   cli.write(inFolder('hello', greeter('Hi')))
 })
-afterAll(() => {
-  server.close()
-  cli.remove()
-})
+afterAll(() => Promise.all([server.stop(), cli.remove()]))
 
 describe('an error of the command line', () => {
   it.each([
@@ -46,12 +39,14 @@ describe('an error of the command line', () => {
     const { code, stderr } = await cli.run([
       ...command.split(' '),
       '--url',
-      `https://${host}`,
+      `https://${server.host}`,
       '--token',
       'x',
     ])
     expect(code).toBe(1)
-    expect(stderr).toContain(`${host} does not speak TLS. If it is a service without it, use http://${host}`)
+    expect(stderr).toContain(
+      `${server.host} does not speak TLS. If it is a service without it, use ${server.url}`,
+    )
     expect(stderr).not.toMatch(/SSL|openssl|wrong version/i)
   })
 })

@@ -188,10 +188,4 @@ describe('--url', () => {
       ...{ code: 'VersionPublished', message: expect.stringMatching(/^Cannot delete the draft: /) },
     })
   })
-
-  it('says that a service cannot be reached', async () => {
-    const target = ['--url', 'http://127.0.0.1:1', '--token', 'x']
-    const { message } = await errorOf('publish', 'remote', '--no-types', ...target)
-    expect(message).toContain('Cannot reach http://127.0.0.1:1/v1/agents')
-  })
 })

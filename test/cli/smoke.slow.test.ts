@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
 import { apiRoutes } from '../../lib/contract/routes.ts'
 import { newOrganization } from '../support/engine/organization.ts'
+import { startServer } from '../support/service/start-server.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -47,13 +46,11 @@ describe('npm run smoke', () => {
   })
 
   it('reports unexpected statuses and exits with code 1', async () => {
-    const server = createServer(
+    const { url, stop } = await startServer(
       (_, response) => void response.writeHead(500).end('{"detail":"Service is broken."}'),
     )
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { code, stdout } = await smoke([url, 'none', ...ECHO])
-    server.close()
+    await stop()
     expect(code).toBe(1)
     expect(stdout).toContain('expected 401. Service is broken.')
     expect(stdout).toMatch(/(\d+) requests, \1 failed\./)

@@ -1,6 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -8,6 +6,7 @@ import type { Trial, TrialItem } from '../../clients/typescript/src/index.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
 import { newOrganization } from '../support/engine/organization.ts'
+import { startServer } from '../support/service/start-server.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
 const cli = newCli()
@@ -43,16 +42,14 @@ async function trialService({ trial = aTrial({ SAME: 3 }), items = [], gate = nu
     if (path.includes('/versions/')) return [200, { id: CURRENT, execution: gate ? { promotion: gate } : {} }]
     return path.startsWith('/v1/agents/') ? [200, agent] : [404, {}]
   }
-  const server = createServer(async (incoming, response) => {
+  const { url, stop } = await startServer(async (incoming, response) => {
     const { method = '', url: path = '', headers } = incoming
     const body = await text(incoming)
     requests.push({ method, path, body: body && JSON.parse(body), key: headers['idempotency-key'] })
     const [status, json] = answer(method, path)
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(json))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(stop)
   const run = (...args: string[]) =>
     cli.run([...args, '--url', url], { environment: { AGENTS_TOKEN: 'aes_test' } })
   return { url, requests, run, started: () => requests.find(({ method }) => method === 'POST') }
@@ -108,26 +105,6 @@ describe('agents trial', () => {
       /is not met:\n {2}1 run regressed; at most 0 may \(maxRegressed\)\.\n {2}1 run failed or diverged/,
     )
     expect(stdout).not.toContain('Promote')
-  })
-
-  it.each<[string, Script, number]>([
-    ['nothing is worse', { trial: aTrial({ SAME: 3, CORRECTED: 1 }) }, 0],
-    ['a run has changed', { trial: aTrial({ SAME: 3, CHANGED: 1, REGRESSED: 1, ERROR: 1 }) }, 0],
-    [
-      'it stopped early',
-      { trial: aTrial({ SAME: 3 }, { lines: 4, error: { code: 'BudgetExceeded', message: 'x' } }) },
-      0,
-    ],
-    ['no run was tried', { trial: aTrial({}, { lines: 4 }) }, 1],
-    [
-      'it was cancelled',
-      { trial: aTrial({ SAME: 3 }, { error: { code: 'Cancelled', message: 'x' } }), gate: {} },
-      1,
-    ],
-  ])('without a gate, exits as promote would, when %s', async (_, script, expected) => {
-    const { run } = await trialService(script)
-    const { code, stdout } = await run('trial', 'triage')
-    expect([code, stdout.includes('Promote: ')]).toEqual([expected, expected === 0])
   })
 
   it('sends every option', async () => {

@@ -8,6 +8,7 @@ import { agentStore } from '../../lib/dynamodb/agent-store.ts'
 import { system } from '../../lib/system.ts'
 import { propertyRuns } from '../support/data/property-runs.ts'
 import { EMULATORS, expectPages, race, readPages, tableOn } from '../support/tables/emulators.ts'
+import { itemsIn } from '../support/tables/items-in.ts'
 
 /** A version with times in the order in which they are made. */
 let clock = Date.UTC(2027, 0, 1)
@@ -303,13 +304,8 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
   describe('deleteVersion', () => {
     const remove = (version: Version, status: VersionStatus = 'DRAFT') =>
       store.deleteVersion({ ...version, status })
-    const itemsOf = async ({ agentId }: Version) => {
-      const { items } = await table.query({
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': `AGENT#${agentId}` },
-      })
-      return items.map(({ sk }) => sk)
-    }
+    const itemsOf = async ({ agentId }: Version) =>
+      (await itemsIn(table, `AGENT#${agentId}`)).map(({ sk }) => sk)
 
     it('deletes a draft with its code, and the reference of the agent', async () => {
       const first = await publish()

@@ -8,7 +8,9 @@ import { timerStore } from '../../lib/dynamodb/timer-store.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
 import { aBatch, anEndedTrial, linesOf } from '../support/batches/a-batch.ts'
+import { collect } from '../support/data/collect.ts'
 import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
+import { itemsIn } from '../support/tables/items-in.ts'
 import { FaultyWorker } from '../support/waiting/faulty-worker.ts'
 
 const STOPPED = { code: 'BudgetExceeded', message: 'Too much.' }
@@ -41,18 +43,16 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
       ...blocks.map((_, block) => batchBlockKey(id, block, 0).pk),
       ...Array.from({ length: lanes }, (_, lane) => laneKey(id, lane).pk),
     ]
-    const found = [...new Set(partitions)].map(async (pk) => {
-      const query = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } }
-      return (await table.query({ ...query, ConsistentRead: true })).items
-    })
+    const found = [...new Set(partitions)].map((pk) => itemsIn(table, pk))
     return (await Promise.all(found)).flat()
   }
   const timersOf = async ({ id }: Pick<Batch, 'id'>) => {
-    const due = []
-    for await (const page of timerStore(table).read({ before: Number.MAX_SAFE_INTEGER })) due.push(...page)
-    return due.flatMap(({ kind, openUntil, message }) =>
-      kind === 'batch' && message.batchId === id ? openUntil : [],
-    )
+    const due = await collect(timerStore(table).read({ before: Number.MAX_SAFE_INTEGER }))
+    return due
+      .flat()
+      .flatMap(({ kind, openUntil, message }) =>
+        kind === 'batch' && message.batchId === id ? openUntil : [],
+      )
   }
 
   it('returns what was stored, with all digits of its lines, and nothing to another organization', async () => {

@@ -11,13 +11,14 @@ import {
 } from '../../lib/core/execution.ts'
 import { MAX_ENDING_MS } from '../../lib/core/limits.ts'
 import type { UsagePosition } from '../../lib/core/ports/usage.ts'
-import { INTERVAL_MS, NO_TOTALS, type UsageEntry, type UsageRow } from '../../lib/core/usage.ts'
+import { INTERVAL_MS, NO_TOTALS, type UsageRow } from '../../lib/core/usage.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../lib/engine/end-execution.ts'
 import { withOutbox } from '../../lib/engine/notifications/outbox.ts'
 import { system } from '../../lib/system.ts'
 import { provisionTable } from '../../local/emulators/provision.ts'
+import { collect } from '../support/data/collect.ts'
 import { anExecution, leased, NO_PROGRESS, runOptions } from '../support/engine/executions.ts'
 import { EMULATORS, RACERS, race } from '../support/tables/emulators.ts'
 import { scanTable } from '../support/tables/sdk.ts'
@@ -54,18 +55,13 @@ describe.each(EMULATORS)('usageStore on %s', (emulator) => {
   const { usage, executions, steps } = openStores(table)
 
   async function entriesOf({ organizationId }: Execution, from = 0, before = DAY * 2) {
-    const found: UsageEntry[] = []
-    for await (const { entries } of usage.readEntries({ from, before })) found.push(...entries)
-    return found.filter((entry) => entry.organizationId === organizationId)
+    const pages = await collect(usage.readEntries({ from, before }))
+    return pages.flatMap(({ entries }) => entries).filter((entry) => entry.organizationId === organizationId)
   }
 
-  async function read(
+  const read = (
     params: Pick<Parameters<typeof usage.read>[0], 'organizationId' | 'interval' | 'from' | 'to'>,
-  ) {
-    const found = []
-    for await (const totals of usage.read(params)) found.push(totals)
-    return found
-  }
+  ) => collect(usage.read(params))
 
   async function open(overrides: Parameters<typeof anExecution>[0] = {}) {
     const execution = anExecution({ now: DAY, lease: { owner: 'me', expiresAt: DAY }, ...overrides })

@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { localHandlers } from '../support/service/local-handlers.ts'
 import { type Lifecycle, newLifecycle } from './lifecycle/lifecycle-client.ts'
 
 let org: Lifecycle
 beforeAll(async () => {
   org = await newLifecycle()
 })
-localHandlers()
 
 describe('GET /v1/agents/openapi.json', () => {
   it('describes the published agents that the token sees, or one of them', async () => {

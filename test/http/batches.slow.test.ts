@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { collect } from '../support/data/collect.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { waitUntil } from '../support/processes/processes.ts'
 import { type ApiClient, type ApiResponse, getNextLink } from '../support/service/client.ts'
-import { openEventStream, type SentEvent } from '../support/service/event-stream.ts'
+import { openEventStream } from '../support/service/event-stream.ts'
 
 const NDJSON = { 'Content-Type': 'application/x-ndjson' }
 
@@ -40,11 +41,6 @@ const parseLines = ({ text }: ApiResponse) =>
     .filter(Boolean)
     .map((each) => JSON.parse(each))
 const results = async (id: string) => parseLines(await own.call('GET', `/v1/batches/${id}/results`))
-async function collect(events: AsyncIterable<SentEvent>): Promise<SentEvent[]> {
-  const collected: SentEvent[] = []
-  for await (const event of events) collected.push(event)
-  return collected
-}
 const count = async () => (await own.call('GET', '/v1/batches?limit=100')).json.length
 
 describe('a batch', () => {

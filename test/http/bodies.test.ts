@@ -78,8 +78,9 @@ describe('jsonBody', () => {
     expect(parse({ body: '{}', encoding: 'Identity' })).toEqual({})
   })
 
-  it('ignores a byte order mark, and keeps keys that are special in JavaScript', () => {
+  it('reads base64, ignores a byte order mark, and keeps keys that are special in JavaScript', () => {
     expect(parse({ body: '\ufeff{"text":"a"}' })).toEqual({ text: 'a' })
+    expect(parse(base64(Buffer.from('{"text":"é"}')))).toEqual({ text: 'é' })
     const special = '{"__proto__":{"x":1},"constructor":1,"toString":null}'
     expect(JSON.stringify(parse({ body: special }))).toBe(special)
   })

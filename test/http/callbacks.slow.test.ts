@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { macOf } from '../../lib/core/callback-mac.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
+import { comparable } from '../contract/world.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import {
-  type ApiResponse,
   createClient,
   getExecutionId,
   type RequestOptions,
@@ -28,13 +28,6 @@ async function waiting() {
   const mac = macOf(secret, id, 'paid')
   return { id, secret, mac, path: `/v1/callbacks/${id}/paid/${mac}` }
 }
-
-/** The response without the request ID and the date. */
-const comparable = ({ status, text, json, headers }: ApiResponse) => [
-  status,
-  text.replaceAll(json.instance, ''),
-  [...headers].filter(([name]) => name !== 'date' && name !== 'x-amzn-requestid'),
-]
 
 describe('a callback', () => {
   it('resumes the run without a token, by the same URL in each attempt', async () => {

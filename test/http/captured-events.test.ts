@@ -153,22 +153,4 @@ describe('other fields of an event', () => {
     )
     expect(headers?.Link).toMatch(new RegExp(`^<${prefix}/v1/limits\\?`))
   })
-
-  it('can have a body in base64, repeated and empty parameters', async () => {
-    const authorizer = authorizerOf(system.newId())
-    const body = Buffer.from('{"maxOpenExecutions":2}').toString('base64')
-    const more = { body, isBase64Encoded: true }
-    expect(await call('put-tenant-limits', authorizer, { tenantId: '%C3%A9' }, more)).toMatchObject({
-      status: 200,
-      json: { tenantId: 'é', maxOpenExecutions: 2 },
-    })
-    for (const [query, message] of [
-      [{ limit: ['1', '2'] }, 'limit must be given only once.'],
-      [{ cursor: [''] }, expect.stringMatching(/^cursor /)],
-    ] as const)
-      expect(await call('list-limits', authorizer, {}, { query: { ...query } as never })).toMatchObject({
-        status: 400,
-        json: { errors: [{ message }] },
-      })
-  })
 })

@@ -18,16 +18,6 @@ beforeAll(async () => {
 const variants = (path: string) =>
   [path, path.replace('/v1/agent', '/v1/document')].flatMap((p) => [p, `${p}/`])
 
-describe('GET agents', () => {
-  it('returns the same bytes for a UUID, in either case, as for the slug', async () => {
-    const bySlug = await org.call('GET', '/v1/agents/echo')
-    const byId = await org.call('GET', `/v1/documents/${echo.agentId}`)
-    const byUpperCase = await org.call('GET', `/v1/agents/${echo.agentId.toUpperCase()}`)
-    expect(byId.text).toBe(bySlug.text)
-    expect(byUpperCase.text).toBe(bySlug.text)
-  })
-})
-
 describe('POST executions', () => {
   it.each(variants('/v1/agents/echo/executions'))(
     '%s returns the bare output of a synchronous run',
@@ -69,22 +59,6 @@ describe('POST executions', () => {
       expect(Date.parse(ended.finishedAt)).toBeGreaterThanOrEqual(Date.parse(ended.startedAt))
     },
   )
-
-  it('runs the requested version, also a draft; by default the current one', async () => {
-    const other = await newOrganization()
-    const first = await other.publish('echo')
-    const draft = await other.publish('echo', { draft: true })
-    const second = await other.publish('echo', { title: 'Second' })
-    const versionRun = async (query: string) => {
-      const response = await other.run('echo', { text: 'x' }, query)
-      return (await other.getExecution(getExecutionId(response))).versionId
-    }
-    expect(await versionRun('')).toBe(second.id)
-    expect(await versionRun(`version=${first.id}`)).toBe(first.id)
-    expect(await versionRun(`version=${draft.id.toUpperCase()}`)).toBe(draft.id)
-    const { json } = await other.call('GET', '/v1/agents/echo/versions')
-    expect(json.map((version: { id: string }) => version.id)).toEqual([second.id, draft.id, first.id])
-  })
 })
 
 describe('GET executions', () => {

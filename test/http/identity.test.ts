@@ -4,6 +4,7 @@ import { getOperation, type OperationName, operations } from '../../lib/contract
 import type { RefusedAccess } from '../../lib/core/access.ts'
 import { toAuthorizerContext } from '../../lib/http/authorizer-context.ts'
 import { system } from '../../lib/system.ts'
+import { capturedEvent } from '../fixtures/captured-events.ts'
 import { localHandlers } from '../support/service/local-handlers.ts'
 
 const handlers = localHandlers()
@@ -11,20 +12,9 @@ const handlers = localHandlers()
 /** An event of a route whose authorizer is missing or returns an unexpected context. */
 function createEvent(name: OperationName, authorizer: unknown): APIGatewayProxyEvent {
   const { method, path } = getOperation(name)
-  return {
-    resource: path,
-    path,
-    httpMethod: method,
-    headers: { 'Content-Type': 'application/json' },
-    multiValueHeaders: {},
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    pathParameters: { agentId: 'redact-pii', executionId: system.newId() },
-    stageVariables: null,
-    requestContext: { requestId: 'r', path, authorizer } as unknown as APIGatewayProxyEvent['requestContext'],
-    body: '{}',
-    isBase64Encoded: false,
-  }
+  const pathParameters = { agentId: 'redact-pii', executionId: system.newId() }
+  const event = capturedEvent({ method, resource: path, path, pathParameters, body: '{}' })
+  return { ...event, requestContext: { ...event.requestContext, authorizer: authorizer as object } }
 }
 
 const IDENTITIES: [string, unknown][] = [

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { TrialItemRecord } from '../../lib/contract/records/trial.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type Asked, answer, aRemote } from '../support/engine/remote-run.ts'
 import { waitUntil } from '../support/processes/processes.ts'
@@ -80,28 +79,6 @@ describe('a remote agent', () => {
     expect(accepted.status).toBe(202)
     const path = `/v1/agent_executions/${accepted.json.id}`
     expect(await untilEnded(path)).toMatchObject([{ status: 'SUCCESS', output: { loud: 'LATER A' } }])
-  })
-
-  it('runs the lines of a batch and the firings of a schedule, and is repeated by a trial', async () => {
-    const remote = await publishRemote('often')
-    const raw = ['a', 'later b', 'c']
-      .map((text) => JSON.stringify({ customId: text, input: { text } }))
-      .join('\n')
-    const headers = { 'Content-Type': 'application/x-ndjson' }
-    const batch = (await own.call('POST', '/v1/agents/often/batches', { raw, headers })).json
-    expect(await untilEnded(`/v1/batches/${batch.id}`)).toMatchObject([
-      { status: 'ENDED', counts: { SUCCESS: 3 } },
-    ])
-    const schedule = '/v1/agents/often/schedules/daily'
-    await own.call('PUT', schedule, { body: { cron: '@daily', timezone: 'UTC', input: { text: 'd' } } })
-    expect((await own.call('POST', `${schedule}/run`)).status).toBe(202)
-    await untilEnded('/v1/agents/often/executions', 4)
-    const trial = `/v1/agents/often/versions/${remote.versionId}/trials`
-    const { json } = await own.call('POST', trial, { body: { steps: 'live' } })
-    await untilEnded(`/v1/trials/${json.id}`)
-    const items = (await own.call('GET', `/v1/trials/${json.id}/items`)).json as TrialItemRecord[]
-    expect(items.map(({ verdict, error }) => [verdict, error])).toEqual(Array(4).fill(['SAME', null]))
-    expect(remote.asked.filter(isSigned)).toHaveLength(8)
   })
 
   it('is called by another agent, which waits for its callback', async () => {

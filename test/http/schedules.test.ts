@@ -58,12 +58,7 @@ describe('schedules', () => {
     const { json: paused } = await put('morning', { ...changes, enabled: false })
     expect(paused).toMatchObject({ enabled: false, nextRunAt: null, nextRuns: [] })
 
-    await put('evening')
-    const list = await own.call('GET', '/v1/agents/echo/schedules?limit=1')
-    expect(list.json.map(({ name }: { name: string }) => name)).toEqual(['evening'])
-    const next = /<([^>]+)>/.exec(list.headers.get('link') ?? '')?.[1] ?? ''
-    expect((await own.call('GET', next)).json).toEqual([paused])
-
+    expect((await own.call('GET', '/v1/agents/echo/schedules')).json).toEqual([paused])
     expect((await own.call('DELETE', pathOf('morning'))).status).toBe(204)
     for (const method of ['GET', 'DELETE'])
       expect((await own.call(method, pathOf('morning'))).json.code).toBe('ScheduleNotFound')
@@ -97,11 +92,9 @@ describe('schedules', () => {
     expect([status, json.detail]).toEqual([413, '/input exceeds the limit of 200000 bytes of JSON.'])
   })
 
-  it('run now, once for an idempotency key, with the options of the schedule', async () => {
+  it('run now, with the options of the schedule', async () => {
     await put('now', { tenantId: 'acme', enabled: false })
-    const run = (key: string) =>
-      own.call('POST', `${pathOf('now')}/run`, { headers: { 'Idempotency-Key': key } })
-    const [response, repeated, other] = [await run('1'), await run('1'), await run('2')]
+    const response = await own.call('POST', `${pathOf('now')}/run`)
     expect(response.status).toBe(202)
     expect(response.headers.get('location')).toBe(`/v1/agent_executions/${response.json.id}`)
     expect(response.json).toMatchObject({
@@ -112,7 +105,6 @@ describe('schedules', () => {
       input: { text: 'Morning' },
     })
     expect(Math.abs(Date.parse(response.json.scheduledFor) - Date.now())).toBeLessThan(60_000)
-    expect([repeated.json.id, other.json.id === response.json.id]).toEqual([response.json.id, false])
     const { json } = await own.call('GET', `/v1/agent_executions/${response.json.id}`, {
       headers: { Prefer: 'wait=20' },
     })

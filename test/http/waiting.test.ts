@@ -34,13 +34,6 @@ describe('waiting', () => {
       expect(headers.get('retry-after')).toMatch(/^\d+$/)
       await org.call('POST', `/v1/agent_executions/${id}/cancel`)
     })
-
-    it('responds at once if the execution is final or missing', async () => {
-      const id = await startExecution(0)
-      await readExecution(id, 'wait=20')
-      expect((await readExecution(id, 'wait=20')).json.status).toBe('SUCCESS')
-      expect((await readExecution(system.newId(), 'wait=20')).status).toBe(404)
-    })
   })
 
   describe('the Prefer header', () => {

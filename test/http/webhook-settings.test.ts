@@ -1,12 +1,11 @@
-import type { APIGatewayProxyResult } from 'aws-lambda'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OperationName } from '../../lib/contract/routes.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import { toGatewayEvent } from '../fixtures/captured-events.ts'
+import type { Call as Options } from '../fixtures/captured-events.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
-import { localHandlers } from '../support/service/local-handlers.ts'
+import { localCall } from '../support/service/local-handlers.ts'
 
-const handlers = localHandlers()
+const callAs = localCall()
 const URL = 'https://receiver.example/events?key=1'
 
 let own: TestOrganization
@@ -20,15 +19,13 @@ beforeAll(async () => {
 afterAll(() => void vi.resetModules())
 beforeEach(() => void vi.stubEnv('WEBHOOK_URLS', 'on'))
 
-type Call = Partial<Parameters<typeof toGatewayEvent>[1]>
+type Call = Partial<Options>
 
 /** Calls an operation with the settings of this process. */
 async function call(name: OperationName, options: Call, organizationId = own.id) {
   const ids = { agentId: 'echo', webhookId: 'default' }
-  const event = toGatewayEvent(name, { ...ids, ...options, organizationId })
-  const handler = handlers[name] as (event: object, context: object) => Promise<unknown>
-  const { statusCode, body, headers } = (await handler(event, {})) as APIGatewayProxyResult
-  return { status: statusCode, json: JSON.parse(body), id: String(headers?.['X-Execution-Id']) }
+  const { status, json, headers } = await callAs(name, { ...ids, ...options, organizationId })
+  return { status, json, id: String(headers?.['X-Execution-Id']) }
 }
 
 const run = (webhookUrl: string, options: Call = {}, organizationId = own.id) =>
@@ -46,10 +43,10 @@ it('a webhook whose address is not public is 422 and gets nothing, unless operat
   vi.stubEnv('WEBHOOK_HOSTS', '')
   const { status, json } = await own.call('POST', '/v1/webhooks', { body })
   expect([status, json.url]).toEqual([201, body.url])
-  const changed = await call('update-webhook', { webhookId: json.id, body } as Call)
+  const changed = await call('update-webhook', { webhookId: json.id, body })
   expect([changed.status, changed.json.errors[0].path]).toEqual([422, '/url'])
   expect(changed.json.errors[0].message).toContain('setting webhookHosts')
-  const { json: result } = await call('test-webhook', { webhookId: json.id } as Call)
+  const { json: result } = await call('test-webhook', { webhookId: json.id })
   expect(result).toMatchObject({ delivered: false, error: expect.stringContaining('webhookHosts') })
 })
 

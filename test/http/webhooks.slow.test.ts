@@ -1,8 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { comparable } from '../contract/world.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { storeDelivery } from '../support/notifications/a-webhook.ts'
-import { type ApiResponse, getExecutionId, getNextLink } from '../support/service/client.ts'
+import { getExecutionId, getNextLink } from '../support/service/client.ts'
 import { type Received, serve } from '../tools/serve.ts'
 
 const URL = 'https://receiver.example/events?key=1'
@@ -26,9 +27,6 @@ const created = async (body: object = {}) => {
 const path = ({ id }: { id: string }) => `/v1/webhooks/${id}`
 /** The tests share an organization, which may have 20 webhooks. */
 const remove = (webhook: { id: string }) => own.call('DELETE', path(webhook))
-
-/** Without the ID of the request. */
-const comparable = ({ status, text, json }: ApiResponse) => [status, text.replaceAll(json.instance, '')]
 
 describe('webhooks', () => {
   it('are created, listed, changed and deleted, and their secret is shown once', async () => {

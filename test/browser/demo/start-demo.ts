@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { UsageStore } from '../../../lib/core/ports/usage.ts'
@@ -11,6 +9,7 @@ import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import { type ApiClient, createClient, readDevToken } from '../../support/service/client.ts'
 import { startDynamoDB } from '../../support/service/port-emulators.ts'
+import { startServer } from '../../support/service/start-server.ts'
 import { startService } from '../../support/service/start-service.ts'
 import { demoAgents, supportModel } from './agents.ts'
 
@@ -106,7 +105,7 @@ export async function startDemo(): Promise<Demo & { stop: () => Promise<void> }>
 /** Orders and shipments. The order B-7 does not exist. A GET of a gate is answered after a PUT. */
 async function startTools() {
   const gates = new Map<string, PromiseWithResolvers<void>>()
-  const server = createServer(async (request, response) => {
+  return startServer(async (request, response) => {
     const [, kind, id = ''] = (request.url ?? '').split('/')
     if (kind === 'gates') {
       const gate = gates.get(id) ?? Promise.withResolvers<void>()
@@ -128,12 +127,4 @@ async function startTools() {
       response.end(JSON.stringify(body))
     }, delayMs)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
 }

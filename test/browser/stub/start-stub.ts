@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
@@ -12,6 +11,7 @@ import { type HttpResponse, toProxyResult } from '../../../lib/http/event.ts'
 import { toProblemResult } from '../../../lib/http/problem-details.ts'
 import { type Handlers, localFunctions } from '../../../local/gateway/functions.ts'
 import { closeServer, createGateway, listen, urlOf } from '../../../local/gateway/gateway.ts'
+import { startServer } from '../../support/service/start-server.ts'
 
 /** Responses of the API by operation. An operation without one is not found. */
 export type Answers = Partial<Record<OperationName, (event: APIGatewayProxyEvent) => HttpResponse>>
@@ -71,7 +71,7 @@ export async function startProxy(
   target: string,
   basePath: string,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
-  const server = createServer((incoming, response) => {
+  const server = await startServer((incoming, response) => {
     const { method = 'GET', url = '', headers } = incoming
     if (!url.startsWith(`${basePath}/`)) return void response.writeHead(404).end()
     const forwarded = request(`${target}${url.slice(basePath.length)}`, { method, headers }, (answer) => {
@@ -81,12 +81,5 @@ export async function startProxy(
     forwarded.on('error', () => response.destroy())
     incoming.pipe(forwarded)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`,
-    stop: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { url: `${server.url}${basePath}`, stop: server.stop }
 }

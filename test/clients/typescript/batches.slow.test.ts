@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BatchResult, Client } from '../../../clients/typescript/src/index.ts'
-import { type Answer, collect, hang, json, SOON, scriptedService } from './scripted-service.ts'
+import { collect } from '../../support/data/collect.ts'
+import { type Answer, hang, json, SOON, scriptedService } from './scripted-service.ts'
 
 const AT_ONCE = { 'Retry-After': '0' }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../clients/typescript/src/index.ts'
-import { type Answer, collect, events, json, scriptedService } from './scripted-service.ts'
+import { collect } from '../../support/data/collect.ts'
+import { type Answer, events, json, scriptedService } from './scripted-service.ts'
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 const HEADERS = { 'X-Execution-Id': ID }

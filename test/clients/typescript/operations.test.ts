@@ -20,10 +20,11 @@ import type { executionPageParameters, runParameters } from '../../../lib/contra
 import { getOperation, type OperationName } from '../../../lib/contract/routes.ts'
 import { INTERVAL_MS, startOf } from '../../../lib/core/usage.ts'
 import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
+import { collect } from '../../support/data/collect.ts'
 import { PDF, pdfOf } from '../../support/data/files.ts'
 import { newOrganization, sharedTable } from '../../support/engine/organization.ts'
 import { aUsageRow } from '../../support/usage/memory-usage.ts'
-import { collect, drop, json, scriptedService } from './scripted-service.ts'
+import { drop, json, scriptedService } from './scripted-service.ts'
 
 describe('operations', () => {
   /** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */

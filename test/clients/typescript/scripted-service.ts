@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
 import type { ClientOptions } from '../../../clients/typescript/src/options.ts'
+import { startServer } from '../../support/service/start-server.ts'
 
 /** For `expect.poll`, on a loaded machine. */
 export const SOON = { timeout: 20_000 }
@@ -25,19 +25,14 @@ export type Answer = (response: ServerResponse, request: Received) => void
 /** A service that gives these answers in this order, and breaks the connection of every later request. */
 export async function scriptedService(answers: Answer[], options: Partial<ClientOptions> = {}) {
   const requests: Received[] = []
-  const server = createServer(async (incoming, response) => {
+  const { url: baseUrl, stop } = await startServer(async (incoming, response) => {
     const { method = '', url = '', headers } = incoming
     const closed = once(response, 'close')
     const request = { method, path: url, headers, body: await text(incoming), at: performance.now(), closed }
     const answer = answers[requests.push(request) - 1] ?? drop
     answer(response, request)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(stop)
   return { requests, baseUrl, client: new Client({ baseUrl, token: 'aes_test', ...options }) }
 }
 
@@ -74,12 +69,6 @@ export const cut: Answer = (response) => {
   response.write('{"a":', () => response.destroy())
 }
 
-/** Ends too early, as a proxy that buffers does when its own connection breaks. */
-export const truncate: Answer = (response) => {
-  response.writeHead(200, { 'Content-Type': 'application/json' })
-  response.end('{"a":"incompl')
-}
-
 /** Never responds. */
 export const hang: Answer = () => undefined
 
@@ -96,10 +85,3 @@ export const events =
     response.flushHeaders()
     send(parts)
   }
-
-/** What an asynchronous iterable yields, in a list. */
-export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const item of items) all.push(item)
-  return all
-}

@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { Client } from '../../../clients/typescript/src/index.ts'
+import { collect } from '../../support/data/collect.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
-import { collect } from './scripted-service.ts'
 
 describe('the service', () => {
   type Agents = {
     echo: { input: { text: string; count?: number }; output: { text: string } }
     wait: { input: { seconds: number }; output: { waitedSeconds: number } }
-    failing: { input: { failure: string }; output: { result: string } }
     'three-steps': { input: { log: string }; output: { values: number[] } }
   }
 
@@ -15,7 +14,7 @@ describe('the service', () => {
   let client: Client<Agents>
   beforeAll(async () => {
     org = await newOrganization()
-    for (const slug of ['echo', 'wait', 'failing', 'three-steps']) await org.publish(slug)
+    for (const slug of ['echo', 'wait', 'three-steps']) await org.publish(slug)
     client = new Client<Agents>({ baseUrl: `${inject('service')}/v1/`, token: org.token })
   })
 
@@ -27,13 +26,6 @@ describe('the service', () => {
       const ended = await client.wait(started)
       expect(ended.output.waitedSeconds).toBeGreaterThanOrEqual(0)
       expect(ended).toEqual(await client.get(started.id))
-    })
-
-    it('rejects with why an execution failed', async () => {
-      const expected = { code: 'ExecutionFailed', error: { code: 'AgentFailed' } }
-      await expect(client.run('failing', { failure: 'throw' })).rejects.toMatchObject(expected)
-      const { id } = await client.start('failing', { failure: 'throw' })
-      await expect(client.wait(id)).rejects.toMatchObject({ ...expected, executionId: id })
     })
 
     it('streams a run', async () => {

@@ -14,6 +14,7 @@ import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { anExecution, leased } from '../../support/engine/executions.ts'
 import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 
 const at = '2027-01-15T08:00:00.000Z'
 const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
@@ -54,10 +55,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
   }
   const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
   const chunksOf = async ({ id }: Execution) => {
-    const { items } = await table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': `EXEC#${id}` },
-    })
+    const items = await itemsIn(table, `EXEC#${id}`)
     return items.filter(({ sk }) => String(sk).startsWith('PAYLOAD#RECORD#feedback')).length
   }
 

@@ -6,6 +6,7 @@ import { executionStore } from '../../../lib/dynamodb/executions/execution-store
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
+import { collect } from '../../support/data/collect.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
 import { scheduledTable } from '../../support/lifecycle/tables.ts'
@@ -14,12 +15,6 @@ import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
 const AT = new Date().toISOString()
 
 const LARGE = { text: randomBytes(30_000).toString('base64') }
-
-async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const value of values) all.push(value)
-  return all
-}
 
 /** The same table, with the keys that BatchGetItem was asked for. */
 function recorded(table: Table) {

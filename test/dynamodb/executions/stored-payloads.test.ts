@@ -16,6 +16,7 @@ import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anExecution, leased, modelStep, NO_PROGRESS } from '../../support/engine/executions.ts'
 import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 
 const AT = new Date().toISOString()
 
@@ -46,15 +47,6 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
   }
   const recordOf = async ({ id }: { id: string }) =>
     (await table.get(executionKey(id), { consistent: true })) ?? {}
-  const itemsAt = async ({ pk }: { pk: string }) => {
-    const values = { ':pk': pk }
-    const query = {
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: values,
-      ConsistentRead: true,
-    }
-    return (await table.query(query)).items
-  }
   const attributesOf = async (execution: Execution) => {
     const { input, output } = (await recordOf(execution)) as Record<string, object>
     return { input: Object.keys(input ?? {}), output: Object.keys(output ?? {}) }
@@ -107,7 +99,7 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
     await cache.reserve({ key: id, executionId: id, replaces: null, now: Date.now() })
     await cache.store({ key: id, executionId: id, output: payloadOf(4_000), expiresAt: null })
 
-    const own = [...(await itemsAt(executionKey(id))), ...(await itemsAt(cacheKey(id)))]
+    const own = [...(await itemsIn(table, executionKey(id).pk)), ...(await itemsIn(table, cacheKey(id).pk))]
     const texts = own.flatMap(({ input, output, feedback, review, logs, content }) =>
       [input, output, feedback, review, logs, content].filter((one) => one !== undefined),
     )

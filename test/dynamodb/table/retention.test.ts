@@ -21,6 +21,7 @@ import { provisionTable } from '../../../local/emulators/provision.ts'
 import { aBatch } from '../../support/batches/a-batch.ts'
 import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
 import { EMULATORS } from '../../support/tables/emulators.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 
 const DAY_MS = 86_400_000
 const owner = 'me'
@@ -59,13 +60,7 @@ const finish = (table: Table, execution: Execution, at = Date.now()) =>
     finishedAt: new Date(at).toISOString(),
   })
 
-async function itemsOf(table: Table, { id }: Execution) {
-  const { items } = await table.query({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': executionKey(id).pk },
-  })
-  return items
-}
+const itemsOf = (table: Table, { id }: Execution) => itemsIn(table, executionKey(id).pk)
 
 /** Days from now until each item expires, rounded; null for those that do not. */
 async function daysUntilExpiry(table: Table, execution: Execution) {
@@ -188,11 +183,7 @@ describe.each(EMULATORS)('retention on %s', (emulator) => {
       const key = { pk: `AGENT#${system.newId()}`, sk: 'AGENT' }
       await table.put(key)
       await table.writeMany([{ put: { ...key, sk: 'CODE' } }])
-      const { items } = await table.query({
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': key.pk },
-      })
-      expect(items.map(({ ttl }) => ttl)).toEqual([undefined, undefined])
+      expect((await itemsIn(table, key.pk)).map(({ ttl }) => ttl)).toEqual([undefined, undefined])
     })
 
     it('rejects an invalid number of days', () => {

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, describe, expect, inject, it } from 'vitest'
@@ -8,6 +6,7 @@ import { openTable } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
+import { startServer } from '../../support/service/start-server.ts'
 import { EMULATORS } from '../../support/tables/emulators.ts'
 
 const values = fc.letrec((tie) => ({
@@ -73,24 +72,19 @@ describe.each(EMULATORS)('a table on %s', (emulator) => {
   })
 })
 
-describe('a batch with unprocessed entries', () => {
+describe('a batch with unprocessed entries', async () => {
   /** How many entries the requests had, and how many of them are processed each time. */
   const sizes: number[] = []
   let processed = 0
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await startServer(async (request, response) => {
     const { RequestItems } = (await json(request)) as { RequestItems: { table: unknown[] } }
     const entries = RequestItems.table
     sizes.push(entries.length)
     response.end(JSON.stringify({ UnprocessedItems: { table: entries.slice(processed) } }))
   })
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  afterAll(stop)
 
   async function writeTen(each: number): Promise<void> {
-    if (!server.listening) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const table = openTable({ TABLE_NAME: 'table', DYNAMODB_ENDPOINT: url })
     sizes.length = 0
     processed = each

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -17,16 +15,15 @@ import {
   toStoredText,
 } from '../../../lib/dynamodb/table/stored-text.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
+import { startServer } from '../../support/service/start-server.ts'
 
 describe('a paused service', async () => {
   let requests = 0
-  const server = createServer((_, response) => {
+  const { url: DYNAMODB_ENDPOINT, stop } = await startServer((_, response) => {
     requests++
     response.end('{}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => void server.close())
-  const DYNAMODB_ENDPOINT = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  afterAll(stop)
   const open = (PAUSED?: string) => openTable({ TABLE_NAME: 'restored', DYNAMODB_ENDPOINT, PAUSED })
 
   const key = { pk: 'a', sk: 'b' }

@@ -1,38 +1,30 @@
-import type { APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OperationName } from '../../../lib/contract/routes.ts'
 import type { AuditEntry } from '../../../lib/core/audit.ts'
 import { auditStore } from '../../../lib/dynamodb/audit-store.ts'
 import { AUDIT_PARTITIONS, auditPartition } from '../../../lib/dynamodb/table/keys.ts'
-import { toGatewayEvent } from '../../fixtures/captured-events.ts'
+import type { Call } from '../../fixtures/captured-events.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
-import { localHandlers } from '../../support/service/local-handlers.ts'
+import { localCall } from '../../support/service/local-handlers.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 
-const handlers = localHandlers()
+const callAs = localCall()
 let own: TestOrganization
 beforeAll(async () => {
   own = await newOrganization()
   await own.publish('echo')
 })
 
-type Call = Partial<Parameters<typeof toGatewayEvent>[1]>
-type Identity = { sourceIp?: string; userAgent?: string }
+type Identity = { sourceIp?: string; userAgent?: string | undefined }
 
-/** Calls an operation as API Gateway does. */
-async function call(name: OperationName, options: Call, identity?: Identity) {
-  const event = toGatewayEvent(name, { organizationId: own.id, ...options })
-  Object.assign(event.requestContext, { identity })
-  const handler = handlers[name] as (event: object, context: object) => Promise<unknown>
-  return ((await handler(event, {})) as APIGatewayProxyResult).statusCode
-}
+/** @returns the status */
+const call = async (name: OperationName, options: Partial<Call>, identity?: Identity) =>
+  (await callAs(name, { organizationId: own.id, ...options }, identity)).status
 
 /** The items of the audit log, as they are stored. */
 async function storedText(): Promise<string> {
   const partitions = Array.from({ length: AUDIT_PARTITIONS }, (_, number) => auditPartition(own.id, number))
-  const pages = partitions.map((pk) =>
-    sharedTable().query({ KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } }),
-  )
-  return JSON.stringify((await Promise.all(pages)).map(({ items }) => items))
+  return JSON.stringify(await Promise.all(partitions.map((pk) => itemsIn(sharedTable(), pk))))
 }
 
 const newest = async (): Promise<AuditEntry | undefined> =>
@@ -41,7 +33,7 @@ const newest = async (): Promise<AuditEntry | undefined> =>
 const SECRET = 'hunter2'
 
 /** Requests that contain the secret wherever a client may have put one. The status is that of the response. */
-const REQUESTS: [string, OperationName, number, Call][] = [
+const REQUESTS: [string, OperationName, number, Partial<Call>][] = [
   [
     'the path and the query of a URL',
     'create-webhook',
@@ -132,7 +124,7 @@ describe('the source of an entry', () => {
       Forwarded: 'for=198.51.100.1',
       'X-Real-IP': '198.51.100.1',
     }
-    await archive({ sourceIp: '203.0.113.9' }, { ...headers, 'User-Agent': 'other' })
+    await archive({ sourceIp: '203.0.113.9', userAgent: undefined }, { ...headers, 'User-Agent': 'other' })
     expect((await newest())?.source).toEqual({ interface: 'HTTP', ip: '203.0.113.9' })
   })
 

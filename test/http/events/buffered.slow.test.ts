@@ -1,8 +1,7 @@
-import type { APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { executionRecord } from '../../../lib/contract/records/execution.ts'
 import type { OperationName } from '../../../lib/contract/routes.ts'
-import { toGatewayEvent } from '../../fixtures/captured-events.ts'
+import { collect } from '../../support/data/collect.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import {
   type EventStream,
@@ -10,10 +9,10 @@ import {
   parseEvent,
   type SentEvent,
 } from '../../support/service/event-stream.ts'
-import { localHandlers } from '../../support/service/local-handlers.ts'
+import { localCall } from '../../support/service/local-handlers.ts'
 
 // Without RESPONSE_STREAMING, as with the setting responseStreaming=false.
-const handlers = localHandlers()
+const call = localCall()
 
 let org: TestOrganization
 
@@ -31,7 +30,7 @@ describe('buffered', () => {
       const read = (lastEventId: string) =>
         invoke('stream-events', { 'Last-Event-ID': lastEventId }, { executionId })
       const first = await read('1')
-      expect(first).toMatchObject({ statusCode: 200, headers: { 'Content-Type': 'text/event-stream' } })
+      expect(first).toMatchObject({ status: 200, headers: { 'Content-Type': 'text/event-stream' } })
       expect(first.names).toEqual(['status', 'step 2', 'step 3', 'retry'])
       expect((await read('3')).names).toEqual(['status', 'done'])
     })
@@ -52,9 +51,8 @@ describe('buffered', () => {
   })
 })
 async function invoke(name: OperationName, headers: Record<string, string>, options: object) {
-  const event = toGatewayEvent(name, { organizationId: org.id, headers, ...options })
-  const result = (await handlers[name](event, {})) as APIGatewayProxyResult
-  const events = result.body.split('\n\n').slice(0, -1).map(parseEvent)
+  const result = await call(name, { organizationId: org.id, headers, ...options })
+  const events = result.text.split('\n\n').slice(0, -1).map(parseEvent)
   return { ...result, names: events.map(({ event, id }) => (id ? `${event} ${id}` : event)) }
 }
 
@@ -131,10 +129,6 @@ const open = (path: string, options: Partial<Parameters<typeof openEventStream>[
 
 const eventsOf = (id: string) => `/v1/agent_executions/${id}/events`
 
-const readAll = async ({ events }: EventStream): Promise<SentEvent[]> => {
-  const all: SentEvent[] = []
-  for await (const event of events) all.push(event)
-  return all
-}
+const readAll = ({ events }: EventStream): Promise<SentEvent[]> => collect(events)
 
 const namesOf = (events: SentEvent[]) => events.map(({ event }) => event)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { system } from '../../../lib/system.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
+import { collect } from '../../support/data/collect.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
@@ -44,12 +45,6 @@ async function run(script: Script, provider: 'openai' | 'openai-compatible', que
   return { id: response.headers.get('X-Execution-Id'), events }
 }
 
-async function readAll(events: AsyncIterable<SentEvent>): Promise<SentEvent[]> {
-  const all: SentEvent[] = []
-  for await (const event of events) all.push(event)
-  return all
-}
-
 /** The arguments of calls, by step and try; those that a reset made void are gone. */
 function argumentsOf(events: SentEvent[]): Record<string, string> {
   const texts: Record<string, string> = {}
@@ -72,7 +67,7 @@ describe('deltas', () => {
         provider,
         'deltas=true',
       )
-      const all = await readAll(events)
+      const all = await collect(events)
       const kinds = kindsOf(all)
       expect(kinds.indexOf('delta')).toBeGreaterThan(0)
       expect(kinds.lastIndexOf('delta')).toBeLessThan(kinds.indexOf('step'))
@@ -92,9 +87,9 @@ describe('deltas', () => {
     const other = await openEventStream(`${url}?deltas=true`, { token })
     const plain = await openEventStream(url, { token })
     const [first, second, third] = await Promise.all([
-      readAll(events),
-      readAll(other.events),
-      readAll(plain.events),
+      collect(events),
+      collect(other.events),
+      collect(plain.events),
     ])
     for (const all of [first, second]) {
       expect(kindsOf(all)).toContain('delta')

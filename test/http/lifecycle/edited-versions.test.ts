@@ -35,14 +35,6 @@ const edit = async (id: string, change: JsonObject, instructions?: string) => {
 }
 
 describe('a version that is edited', () => {
-  it('has the same content if nothing was changed', async () => {
-    const { status, json } = await edit(first.id, {})
-    expect(status).toBe(201)
-    expect(json.contentHash).toBe(first.contentHash)
-    const { tools } = await read(json.id)
-    expect(tools).toEqual((await read(first.id)).tools)
-  })
-
   it('is a draft that says from which version of the repository it was made, through any number of drafts', async () => {
     const second = (await edit(first.id, { model: 'openai/gpt-5' })).json
     const third = (await edit(second.id, {}, 'Sort them.')).json

@@ -1,7 +1,5 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { toGatewayEvent } from '../../fixtures/captured-events.ts'
-import { localHandlers } from '../../support/service/local-handlers.ts'
+import { localCall } from '../../support/service/local-handlers.ts'
 import { codeOf, documentOf, type Lifecycle, newLifecycle } from './lifecycle-client.ts'
 
 let org: Lifecycle
@@ -9,7 +7,10 @@ beforeAll(async () => {
   org = await newLifecycle()
 })
 
-const handlers = localHandlers()
+const callHere = localCall()
+/** In this process, with its settings. */
+const publishHere = (body: object) =>
+  callHere('publish-agent', { organizationId: org.id, body, limits: { tokenId: org.id } })
 
 const publish = (body: unknown) => org.post('/v1/agents', body)
 
@@ -77,12 +78,6 @@ describe.concurrent('POST /v1/agents', () => {
       'the request has no code',
     ],
     [
-      'a large document',
-      { document: `${model}${'x'.repeat(150_001)}` },
-      '/document',
-      'larger than 150000 bytes',
-    ],
-    [
       'TypeScript',
       { document: documentOf('invalid'), code: 'let a: number' },
       '/code',
@@ -115,12 +110,6 @@ describe.concurrent('POST /v1/agents', () => {
       '/code',
       'code:2:14: cannot be loaded: boom.',
     ],
-    [
-      'code whose default export is no function',
-      { document: documentOf('invalid'), code: 'export default 42' },
-      '/code',
-      'must default-export a function run(input, context)',
-    ],
   ])('rejects %s and publishes nothing', async (_, body, path, message) => {
     const { status, json } = await publish(body)
     expect([status, json.code]).toEqual([422, 'InvalidAgent'])
@@ -136,14 +125,8 @@ describe('HTTP_PUBLISHING=off', () => {
   it('rejects every publish', async () => {
     vi.stubEnv('HTTP_PUBLISHING', 'off')
     const body = { document: documentOf('off'), code: codeOf('A') }
-    const limits = { tokenId: org.id }
-    const event = toGatewayEvent('publish-agent', {
-      organizationId: org.id,
-      body,
-      limits,
-    }) as APIGatewayProxyEvent
-    const result = (await handlers['publish-agent'](event, {})) as APIGatewayProxyResult
-    expect([result.statusCode, JSON.parse(result.body).code]).toEqual([403, 'Forbidden'])
+    const { status, json } = await publishHere(body)
+    expect([status, json.code]).toEqual([403, 'Forbidden'])
   })
 })
 
@@ -161,21 +144,13 @@ tools:
 ---
 Look it up.
 `
-  async function publishHere(host: string) {
-    const event = toGatewayEvent('publish-agent', {
-      organizationId: org.id,
-      body: { document: documentWith(host) },
-      limits: { tokenId: org.id },
-    }) as APIGatewayProxyEvent
-    const { statusCode, body } = (await handlers['publish-agent'](event, {})) as APIGatewayProxyResult
-    return { status: statusCode, json: JSON.parse(body) }
-  }
+  const publishWith = (host: string) => publishHere({ document: documentWith(host) })
 
   it('are those that operators name, and those of the current version', async () => {
     vi.stubEnv('HTTP_PUBLISHING', 'on')
     vi.stubEnv('WEBHOOK_HOSTS', '')
     for (const host of ['127.0.0.1:9', 'localhost:9', '169.254.169.254', 'rebinds.example']) {
-      const { status, json } = await publishHere(host)
+      const { status, json } = await publishWith(host)
       expect([status, json.code]).toEqual([422, 'InvalidAgent'])
       expect(json.errors[0]).toMatchObject({
         path: '/document',
@@ -184,13 +159,13 @@ Look it up.
       })
     }
     vi.stubEnv('WEBHOOK_HOSTS', '127.0.0.1:9')
-    expect((await publishHere('127.0.0.1:9')).status).toBe(201)
+    expect((await publishWith('127.0.0.1:9')).status).toBe(201)
     vi.stubEnv('WEBHOOK_HOSTS', '')
-    expect((await publishHere('127.0.0.1:9')).status).toBe(200)
-    expect((await publishHere('127.0.0.1:10')).status).toBe(422)
-    expect((await publishHere('8.8.8.8:9')).status).toBe(201)
+    expect((await publishWith('127.0.0.1:9')).status).toBe(200)
+    expect((await publishWith('127.0.0.1:10')).status).toBe(422)
+    expect((await publishWith('8.8.8.8:9')).status).toBe(201)
     vi.stubEnv('LOOPBACK_ORGANIZATION', org.id)
-    expect((await publishHere('localhost:9')).status).toBe(201)
+    expect((await publishWith('localhost:9')).status).toBe(201)
     vi.stubEnv('LOOPBACK_ORGANIZATION', undefined)
   })
 })

@@ -1,11 +1,11 @@
-import type { APIGatewayProxyResult } from 'aws-lambda'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { MAX_OVERLAP_SECONDS } from '../../../lib/core/access.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { system } from '../../../lib/system.ts'
+import { comparable } from '../../contract/world.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import { type ApiClient, type ApiResponse, createClient, getNextLink } from '../../support/service/client.ts'
-import { localHandlers } from '../../support/service/local-handlers.ts'
+import { localCall } from '../../support/service/local-handlers.ts'
 
 const DAY_MS = 86_400_000
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -44,13 +44,6 @@ async function readAll(call: ApiClient, limit: number): Promise<Listed[]> {
   }
   return found
 }
-
-/** The response without the request ID and the date. */
-const comparable = ({ status, text, json, headers }: ApiResponse) => [
-  status,
-  text.replaceAll(json.instance, ''),
-  [...headers].filter(([name]) => name !== 'date' && name !== 'x-amzn-requestid'),
-]
 
 describe('POST /v1/tokens', () => {
   it('creates a token that works, and shows it once', async () => {
@@ -245,25 +238,16 @@ describe('DELETE /v1/tokens/{tokenId}', () => {
 })
 
 describe('a person who has signed in at the identity provider', () => {
-  const handlers = localHandlers()
+  const callHere = localCall()
 
   it('with the scope manage creates tokens', async () => {
     const organizationId = system.newId()
     const tokenId = '0d3c6b3e-8a53-5c1e-9c2b-5a1f0e6d7c48'
-    const authorizer = {
-      ...{ organizationId, tokenId, tokenName: 'Ada', subject: 'auth0%7C1' },
+    const limits = {
+      ...{ tokenId, tokenName: 'Ada', subject: 'auth0%7C1' },
       ...{ scopes: 'read,manage', expiresAt: String(Math.floor(Date.now() / 1_000) + 600) },
     }
-    const invoke = async (body: object) => {
-      const event = {
-        ...{ resource: '/v1/tokens', path: '/v1/tokens', httpMethod: 'POST', body: JSON.stringify(body) },
-        ...{ headers: { 'Content-Type': 'application/json' }, multiValueHeaders: {}, pathParameters: null },
-        ...{ requestContext: { requestId: 'r', path: '/v1/tokens', authorizer }, isBase64Encoded: false },
-      }
-      const result = (await handlers['create-token'](event as never, {})) as APIGatewayProxyResult
-      const { statusCode, body: text } = result
-      return { status: statusCode, json: JSON.parse(text) }
-    }
+    const invoke = (body: object) => callHere('create-token', { organizationId, limits, body })
     const { status, json } = await invoke({ name: 'of Ada', scopes: ['read'] })
     expect([status, json.createdBy]).toEqual([201, tokenId])
     expect((await clientOf(json.token)('GET', '/v1/me')).json).toMatchObject({ organizationId })

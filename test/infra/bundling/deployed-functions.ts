@@ -16,9 +16,8 @@ import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { anExecution } from '../../support/engine/executions.ts'
-import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
-import { json, serve } from '../../tools/serve.ts'
+import { serve } from '../../tools/serve.ts'
 import { type Call, createInvoker, type Deployment, toResponse } from './invoke-deployed.ts'
 
 const NO_FAILURES = { batchItemFailures: [] }
@@ -101,29 +100,6 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
         },
         body: expect.stringContaining('redactedContent'),
       })
-    })
-
-    it('reaches a private host only with the tool that names it in allowedHosts', async () => {
-      const server = await serve((response) => json(response, {}))
-      const { port } = new URL(server.url)
-      const tool = (name: string, http: string) =>
-        `  - { name: ${name}, description: Calls a host., input: {}, http: { method: GET, ${http} } }`
-      const document = [
-        `---\ntitle: Private\nslug: private\nmodel: ${scripted.modelFor('openai-compatible', 'private')}`,
-        'input: { text: { type: string } }\noutput: { answer: { type: string } }\ntools:',
-        tool('named', `url: "http://localhost:${port}/named", allowedHosts: ["localhost:${port}"]`),
-        tool('unnamed', `url: "https://localhost:${port}/unnamed"`),
-        '---\nAnswer.\n',
-      ].join('\n')
-      await functions.read('publish-agent', { body: { document } })
-      const calls = ['named', 'unnamed'].map((name) => ({ id: name, name, input: {} }))
-      scripted.script('private', [{ calls }, { calls: [finalAnswer({ answer: 'Done.' })] }])
-      const result = await functions.call('run-agent', { agentId: 'private', body: { text: 'a' } })
-      const { statusCode, headers } = toResponse(result)
-      expect(statusCode).toBe(200)
-      expect(server.received.map(({ path }) => path)).toEqual(['/named'])
-      const steps = await functions.read('list-steps', { executionId: headers['X-Execution-Id'] ?? '' })
-      expect(JSON.stringify(steps)).toContain('the host localhost resolves to a non-public address')
     })
 
     it('streams an error as problem details', async () => {

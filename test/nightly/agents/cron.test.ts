@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { lastTimes, nextTimes } from '../../../lib/cron-times.ts'
-import { hasPython, installPython } from '../../support/processes/python-environment.ts'
+import { hasPython } from '../../support/processes/python-environment.ts'
+import { pythonOfTests } from '../../support/processes/python-of-tests.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/enumerate_minutes.py', import.meta.url))
-const INSTALL_MS = 300_000
 const MINUTE_MS = 60_000
 
 /** Whose past all versions of the time zone database of the last years agree on. */
@@ -106,15 +106,12 @@ const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) =>
 
 // The time zone database is installed with pip, so that its version does not depend on the machine.
 describe.skipIf(!(await hasPython()))('the times of a rule, by minutes that Python enumerates', () => {
-  let python: string
-  beforeAll(async () => {
-    python = (await installPython(new URL('python/requirements.txt', import.meta.url)))('python')
-  }, INSTALL_MS)
+  const python = pythonOfTests(new URL('python/requirements.txt', import.meta.url))
 
   function enumerate(cases: Case[]): Window[][] {
     const env = { PYTHONTZPATH: '' }
     const options = { input: JSON.stringify(cases), encoding: 'utf8', env, maxBuffer: 1e9 } as const
-    const { stdout, stderr } = spawnSync(python, [SCRIPT], options)
+    const { stdout, stderr } = spawnSync(python(), [SCRIPT], options)
     if (stderr) throw new Error(stderr)
     return JSON.parse(stdout)
   }

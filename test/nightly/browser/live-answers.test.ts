@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,6 +6,7 @@ import { SLOW_ANSWER } from '../../browser/demo/agents.ts'
 import { newDemo } from '../../browser/demo/new-demo.ts'
 import { useBrowser } from '../../browser/support/browser.ts'
 import { button } from '../../browser/support/pages.ts'
+import { startServer } from '../../support/service/start-server.ts'
 
 const EXAMPLE = readFileSync(new URL('../../../examples/browser-live.html', import.meta.url))
 const { answer } = SLOW_ANSWER.output
@@ -18,7 +17,7 @@ const demo = await newDemo()
 const { open, openPage } = useBrowser()
 
 /** The backend that the example asks for: it serves the page, and forwards /v1 with the token. */
-const backend = createServer(async (request, response) => {
+const backend = await startServer(async (request, response) => {
   if (!request.url?.startsWith('/v1'))
     return void response.setHeader('content-type', 'text/html').end(EXAMPLE)
   const { method = 'GET' } = request
@@ -40,9 +39,8 @@ beforeAll(async () => {
   // The form of the example has one field.
   const change = (document: string) => document.replace('minLength: 1', 'required: false')
   await demo.publish('order-support', { change })
-  await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve))
 })
-afterAll(() => backend.closeAllConnections() ?? new Promise((resolve) => backend.close(resolve)))
+afterAll(backend.stop)
 
 /** Asks about an order. @returns the milliseconds until the page shows a text */
 async function ask(page: Page, orderId: string, text: string | RegExp): Promise<number> {
@@ -61,7 +59,7 @@ async function ask(page: Page, orderId: string, text: string | RegExp): Promise<
 
 describe('an answer that is being written', () => {
   it('is shown by the example at once, and again after a reload, until it is complete', async () => {
-    const address = `http://127.0.0.1:${(backend.address() as AddressInfo).port}/?agent=order-support`
+    const address = `${backend.url}/?agent=order-support`
     const page = await open(address)
     const written = page.locator('#answer', { hasText: answer })
     await page.locator('input').fill('Where is L-1?')

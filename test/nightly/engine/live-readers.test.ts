@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { expect, it, vi } from 'vitest'
+import { median } from '../../../bench/harness/rounds.ts'
 import { ANONYMOUS } from '../../../lib/core/access.ts'
 import { DELTA_MS, openLiveResponse } from '../../../lib/engine/checkpoints/live-response.ts'
 import { openEvents } from '../../../lib/engine/events/open-events.ts'
@@ -58,8 +59,6 @@ async function timeResponse(readers: number): Promise<number> {
   live.close(1)
   return ms
 }
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 it(`${READERS} readers of the deltas of a run slow it by 10 % at most`, { timeout: 120_000 }, async () => {
   const [alone, read]: [number[], number[]] = [[], []]

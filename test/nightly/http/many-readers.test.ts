@@ -1,4 +1,5 @@
 import { beforeAll, expect, inject, it, vi } from 'vitest'
+import { median } from '../../../bench/harness/rounds.ts'
 import { createToken } from '../../support/engine/access.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
 import { waitForExecution } from '../../support/service/client.ts'
@@ -42,8 +43,6 @@ async function timeRun(readers: number): Promise<number> {
   const steps = (await org.call('GET', `/v1/agent_executions/${id}/steps?limit=100`)).json
   return Date.parse(steps.at(-1).finishedAt) - Date.parse(steps[STEPS / 4].startedAt)
 }
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 it(`${READERS} readers slow a run by 10 % at most`, async () => {
   // Other work on the machine can only make a measurement worse.

@@ -3,24 +3,21 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization } from '../../support/engine/organization.ts'
-import { hasPython, installPython } from '../../support/processes/python-environment.ts'
+import { hasPython } from '../../support/processes/python-environment.ts'
+import { pythonOfTests } from '../../support/processes/python-of-tests.ts'
 import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/client.py', import.meta.url))
 const services = temporaryServices()
 
-/** Time for pip to install the client. */
-const INSTALL_MS = 300_000
-
 // The client is installed with pip.
 describe.skipIf(!(await hasPython()))('the official Python client', () => {
-  let python: string
+  const python = pythonOfTests(new URL('python/requirements.txt', import.meta.url))
   let service: { url: string }
   beforeAll(async () => {
     const environment = { DYNAMODB_ENDPOINT: inject('dynamodb'), SYNC_DEADLINE_SECONDS: '2' }
     service = await services.start(services.newFolder(), environment)
-    python = (await installPython(new URL('python/requirements.txt', import.meta.url)))('python')
-  }, INSTALL_MS)
+  })
 
   it.each([
     ['auto', '2026-07-28'],
@@ -29,7 +26,7 @@ describe.skipIf(!(await hasPython()))('the official Python client', () => {
     const { token, publish } = await newOrganization()
     await publish('counted')
     await publish('marked-steps')
-    const { stdout } = await promisify(execFile)(python, [SCRIPT, service.url, token, mode])
+    const { stdout } = await promisify(execFile)(python(), [SCRIPT, service.url, token, mode])
     expect(JSON.parse(stdout)).toEqual({
       version,
       tools: [

@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newSecret, signWebhook } from '../../../lib/tools/egress/sign-webhook.ts'
-import { hasPython, installPython } from '../../support/processes/python-environment.ts'
+import { hasPython } from '../../support/processes/python-environment.ts'
+import { pythonOfTests } from '../../support/processes/python-of-tests.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/verify.py', import.meta.url))
-
-/** Time for pip to install the package. */
-const INSTALL_MS = 300_000
 
 const [, CODE = ''] = /^```python\n(.*?)^```/ms.exec(readFileSync('docs/webhooks.md', 'utf8')) ?? []
 const BODY = '{"type":"execution.succeeded","data":{"id":"01","output":"größe 💡"}}'
@@ -28,10 +26,7 @@ const requestOf = (secrets: string[], changes: { body?: string; now?: number } =
 
 // The public package is installed with pip.
 describe.skipIf(!(await hasPython()))('the Python example of the documentation', () => {
-  let python: string
-  beforeAll(async () => {
-    python = (await installPython(new URL('python/requirements.txt', import.meta.url)))('python')
-  }, INSTALL_MS)
+  const python = pythonOfTests(new URL('python/requirements.txt', import.meta.url))
 
   it('accepts signed events, also during a rotation, and no others', () => {
     const requests = [
@@ -42,7 +37,7 @@ describe.skipIf(!(await hasPython()))('the Python example of the documentation',
       requestOf([SECRET], { now: Date.now() - 301_000 }),
     ]
     const input = JSON.stringify({ code: CODE, requests })
-    const { stdout, stderr } = spawnSync(python, [SCRIPT], {
+    const { stdout, stderr } = spawnSync(python(), [SCRIPT], {
       input,
       encoding: 'utf8',
       env: { PYTHONIOENCODING: 'utf-8' },

@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { traceSender } from '../../../lib/engine/traces/send-trace.ts'
 import { aRun, codeJournal, modelJournal, SECRET } from '../../engine/traces/a-journal.ts'
-import { hasPython, installPython } from '../../support/processes/python-environment.ts'
+import { hasPython } from '../../support/processes/python-environment.ts'
+import { pythonOfTests } from '../../support/processes/python-of-tests.ts'
 
 const SCRIPT = fileURLToPath(new URL('python/decode.py', import.meta.url))
-
-/** Time for pip to install the package. */
-const INSTALL_MS = 300_000
 
 /** The bodies of these deliveries of a run, in base64. */
 async function bodiesOf({ run = aRun(), journal = modelJournal(), deliveries = 1, environment = {} }) {
@@ -29,13 +27,10 @@ async function bodiesOf({ run = aRun(), journal = modelJournal(), deliveries = 1
 
 // The public package is installed with pip.
 describe.skipIf(!(await hasPython()))('a receiver made with the public Python package', () => {
-  let python: string
-  beforeAll(async () => {
-    python = (await installPython(new URL('python/requirements.txt', import.meta.url)))('python')
-  }, INSTALL_MS)
+  const python = pythonOfTests(new URL('python/requirements.txt', import.meta.url))
 
   function decode(bodies: string[]) {
-    const { stdout, stderr } = spawnSync(python, [SCRIPT], { input: bodies.join('\n'), encoding: 'utf8' })
+    const { stdout, stderr } = spawnSync(python(), [SCRIPT], { input: bodies.join('\n'), encoding: 'utf8' })
     expect(stderr).toBe('')
     expect(stdout).not.toContain('\n\n')
     return stdout

@@ -1,6 +1,4 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,6 +10,7 @@ import { provisionStack } from '../../infra/bundling/deploy-release.ts'
 import type { Call } from '../../infra/bundling/invoke-deployed.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { startServer } from '../../support/service/start-server.ts'
 import { AGENTS, textOf } from './agents.ts'
 import { type BuiltRelease, buildPresent, buildRelease, previousCommit } from './build-release.ts'
 import { abbreviate, type OpenRelease, openRelease } from './open-release.ts'
@@ -27,14 +26,14 @@ describe.runIf(commit)('two releases on one stack', () => {
   let scripted: Awaited<ReturnType<typeof startScriptedModel>>
   let built: Record<Name, BuiltRelease>
   let toolCalls = 0
-  const tool = createServer((_, response) => {
-    toolCalls++
-    response.setHeader('content-type', 'application/json')
-    response.end('{"price":12}')
-  })
+  let tool: Awaited<ReturnType<typeof startServer>>
 
   beforeAll(async () => {
-    await new Promise<void>((resolve) => tool.listen(0, '127.0.0.1', resolve))
+    tool = await startServer((_, response) => {
+      toolCalls++
+      response.setHeader('content-type', 'application/json')
+      response.end('{"price":12}')
+    })
     scripted = await startScriptedModel()
     built = {
       'the previous commit': await buildRelease(commit ?? ''),
@@ -42,7 +41,7 @@ describe.runIf(commit)('two releases on one stack', () => {
     }
   }, 600_000)
   afterAll(async () => {
-    tool.close()
+    await tool?.stop()
     await scripted?.stop()
     rmSync(folder, { recursive: true })
   })
@@ -71,10 +70,8 @@ describe.runIf(commit)('two releases on one stack', () => {
       stack = await provisionStack()
       first = openAs(firstName)
       second = openAs(secondName)
-      const { port } = tool.address() as AddressInfo
       const model = scripted.modelFor('openai-compatible', firstName.replaceAll(' ', '-'))
-      for (const body of AGENTS({ model, toolHost: `127.0.0.1:${port}` }))
-        await first.read('publish-agent', { body })
+      for (const body of AGENTS({ model, toolHost: tool.host })) await first.read('publish-agent', { body })
     })
     afterAll(async () => {
       first?.stop()

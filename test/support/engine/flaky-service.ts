@@ -1,6 +1,4 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { closeNow } from '../../../local/emulators/private-socket.ts'
+import { startServer } from '../service/start-server.ts'
 
 /**
  * A service that has an effect, and fails when it is told to: without its effect.
@@ -9,21 +7,20 @@ import { closeNow } from '../../../local/emulators/private-socket.ts'
 export async function aFlakyService(fails: (path: string) => boolean | Promise<boolean>) {
   const effects = new Map<string, number>()
   let calls = 0
-  const server = createServer(async (request, response) => {
-    const { url = '' } = request
+  const { url, stop } = await startServer(async (request, response) => {
+    const { url: path = '' } = request
     calls++
     request.resume()
-    if (await fails(url)) return void response.writeHead(503).end()
-    const count = (effects.get(url) ?? 0) + 1
-    effects.set(url, count)
+    if (await fails(path)) return void response.writeHead(503).end()
+    const count = (effects.get(path) ?? 0) + 1
+    effects.set(path, count)
     response.end(String(count))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     calls: () => calls,
     /** How often each path had its effect. */
     effects: () => effects,
-    stop: () => closeNow(server),
+    stop,
   }
 }

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Version } from '../../../lib/core/agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
@@ -7,7 +6,7 @@ import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'
 import { toolsSchema } from '../../../lib/tools/document/tools-schema.ts'
-import { closeNow } from '../../../local/emulators/private-socket.ts'
+import { startServer } from '../service/start-server.ts'
 import { engineTable } from '../tables/memory-table.ts'
 
 /** Publishes an agent, by default a model agent of a new organization. `tools` have the format of `agent.md`. */
@@ -59,21 +58,12 @@ export async function startToolServer(
   respond: (path: string, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<ToolServer> {
   const calls: ToolServer['calls'] = []
-  const server = createServer((request, response) => {
+  const { host, url, stop } = await startServer((request, response) => {
     const path = request.url ?? ''
     calls.push({ path, key: String(request.headers['idempotency-key']) })
     respond(path, response, request)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
-    host,
-    url: `http://${host}`,
-    calls,
-    stop: async () => {
-      await closeNow(server)
-    },
-  }
+  return { host, url, calls, stop }
 }
 
 /** The definition of an http tool that calls the server. */

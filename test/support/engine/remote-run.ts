@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import type { Remote, Version } from '../../../lib/core/agent.ts'
 import type { NewExecution } from '../../../lib/core/execution.ts'
@@ -11,6 +11,7 @@ import { sendCallback } from '../../../lib/engine/waiting/send-signal.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { ensureSigningSecret } from '../../../lib/tools/egress/sign-webhook.ts'
+import { startServer } from '../service/start-server.ts'
 import { ownTable } from '../tables/memory-table.ts'
 import { engineOn } from './engine-on.ts'
 import { executionOf } from './executions.ts'
@@ -29,21 +30,14 @@ export type Behave = (response: ServerResponse, asked: Asked, number: number) =>
 /** A server that behaves as a test says. `open`: connections that are open. */
 export async function aRemote(behave: Behave) {
   const asked: Asked[] = []
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const text = Buffer.concat(chunks).toString()
+  const { host, server, stop } = await startServer(async (request, response) => {
+    const text = await readText(request)
     const received = { path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) }
     asked.push(received)
     response.on('error', () => undefined)
     await behave(response, received, asked.length)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(stop)
   const open = () =>
     new Promise<number>((resolve, reject) =>
       server.getConnections((error, count) => (error ? reject(error) : resolve(count))),

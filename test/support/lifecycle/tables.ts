@@ -6,6 +6,7 @@ import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Item, Table } from '../../../lib/dynamodb/table/table.ts'
 import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
+import { itemsIn } from '../tables/items-in.ts'
 import { wrapTable } from '../tables/wrap-table.ts'
 import type { Port } from './reference-model.ts'
 
@@ -18,13 +19,8 @@ export function storePort(table: Table, { id }: Execution): Port {
 }
 
 /** Every item of an execution, by sort key. */
-export async function readItems(table: Table, { id }: Execution): Promise<Map<unknown, Item>> {
-  const { items } = await table.query({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': executionKey(id).pk },
-    ConsistentRead: true,
-  })
-  return new Map(items.map((item) => [item.sk, item]))
+export async function readItems(table: Table, { id }: Execution): Promise<Map<string, Item>> {
+  return new Map((await itemsIn(table, executionKey(id).pk)).map((item) => [String(item.sk), item]))
 }
 
 /** Says that the usage of all executions is counted that a sweep at this time would count. */

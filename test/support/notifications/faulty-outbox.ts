@@ -4,6 +4,7 @@ import { handledKey } from '../../../lib/dynamodb/table/keys.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { system } from '../../../lib/system.ts'
 import { setCounted } from '../lifecycle/tables.ts'
+import { itemsIn } from '../tables/items-in.ts'
 import { memoryTable } from '../tables/memory-table.ts'
 import { wrapTable } from '../tables/wrap-table.ts'
 import { type Fault, FaultyWorker } from '../waiting/faulty-worker.ts'
@@ -79,12 +80,8 @@ export async function playOutbox(ending: Ending, faults: Fault[], isBroken: bool
   } else if (subject.isStored) problems.push('It has not ended.')
 
   await remove(outbox, table, subject)
-  const left = await table.query({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': handledKey(subject).pk },
-    ConsistentRead: true,
-  })
-  if (left.items.length > 0) problems.push(`Left: ${left.items.map(({ sk }) => sk)}`)
+  const left = await itemsIn(table, handledKey(subject).pk)
+  if (left.length > 0) problems.push(`Left: ${left.map(({ sk }) => sk)}`)
   return { requests, problems: [...subject.problems, ...problems] }
 }
 

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../../lib/environment.ts'
 import type { Reasoning } from '../../../lib/models/providers/provider-traits.ts'
 import { type Provider, traitsOf } from '../../../lib/models/providers/providers.ts'
-import { closeNow } from '../../../local/emulators/private-socket.ts'
+import { startServer } from '../service/start-server.ts'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { bedrockConverse } from './bedrock-converse.ts'
 import { chatCompletions } from './chat-completions.ts'
@@ -44,23 +44,19 @@ export async function startScriptedModel() {
   const errors: { model: string; error: string }[] = []
   let responses = 0
 
-  const server = createServer((request, response) => {
+  const { url, stop } = await startServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       errors.push({ model: '', error: String(error) })
       response.destroy()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
     const path = decodeURIComponent(request.url ?? '')
     const name = SCRIPTED_PROVIDERS.find((candidate) => FORMATS[candidate].path.test(path))
     const format = name && FORMATS[name]
     if (!name || !format) return reject(response, null, '', `no format for ${request.method} ${path}`)
-    const body = JSON.parse(Buffer.concat(chunks).toString())
+    const body = JSON.parse(await text(request))
     const model = format.path.exec(path)?.[1] ?? body.model
     const recorded: RecordedRequest = {
       ...format.decode(body),
@@ -171,9 +167,7 @@ export async function startScriptedModel() {
       if (problems.length > 0) throw new Error(`Scripted model:\n${problems.join('\n')}`)
     },
 
-    async stop(): Promise<void> {
-      await closeNow(server)
-    },
+    stop,
   }
 }
 

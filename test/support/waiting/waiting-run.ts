@@ -12,7 +12,6 @@ import {
   activeShard,
   CLEANUP_SHARDS,
   cleanupShard,
-  executionKey,
   OPEN_SHARDS,
   openShard,
   STATUS_SHARDS,
@@ -33,7 +32,7 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { NO_DELIVERIES } from '../engine/engine-on.ts'
 import { executionOf, leased } from '../engine/executions.ts'
-import { setCounted } from '../lifecycle/tables.ts'
+import { readItems, setCounted } from '../lifecycle/tables.ts'
 import { type Fault, FaultyWorker } from './faulty-worker.ts'
 import type { Scenario } from './scenarios.ts'
 
@@ -347,13 +346,8 @@ export class WaitingRun {
     return [...(await this.items()).keys()]
   }
 
-  async items(): Promise<Map<string, Record<string, unknown>>> {
-    const { items } = await this.options.table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': executionKey(this.execution.id).pk },
-      ConsistentRead: true,
-    })
-    return new Map(items.map((item) => [String(item.sk), item]))
+  items() {
+    return readItems(this.options.table, this.execution)
   }
 
   steps() {

@@ -1,9 +1,8 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { FINAL_ANSWER } from '../../../../lib/core/model.ts'
 import { dataOf, type RecordedRequest } from '../../../support/scripted-model/recorded-request.ts'
 import { startScriptedModel } from '../../../support/scripted-model/start-scripted-model.ts'
 import type { Script, ScriptedResponse } from '../../../support/scripted-model/turn.ts'
+import { startServer } from '../../../support/service/start-server.ts'
 import {
   childInput,
   FAILED_CALL,
@@ -48,7 +47,7 @@ export async function startModelAndTools(responseMs = RESPONSE_MS) {
   }
   scripted.script(SCRIPT, script)
 
-  const tools = createServer((request, response) => {
+  const tools = await startServer((request, response) => {
     const [, tool = '', marker = '', step, call] = (request.url ?? '').split('/')
     const key = String(request.headers['idempotency-key'])
     toolCalls.push({ tool, marker, step: Number(step), call: Number(call), key })
@@ -56,7 +55,6 @@ export async function startModelAndTools(responseMs = RESPONSE_MS) {
     response.setHeader('Content-Type', 'application/json')
     setTimeout(() => response.end(JSON.stringify({ value })), responseMs)
   })
-  await new Promise<void>((resolve) => tools.listen(0, '127.0.0.1', resolve))
 
   return {
     modelRequests,
@@ -64,7 +62,7 @@ export async function startModelAndTools(responseMs = RESPONSE_MS) {
     toolCalls,
     environment: scripted.environmentFor('openai-compatible') as Record<string, string>,
     model: scripted.modelFor('openai-compatible', SCRIPT),
-    toolHost: `127.0.0.1:${(tools.address() as AddressInfo).port}`,
+    toolHost: tools.host,
     /** @throws when the model got a request that a real provider would reject */
     assertValidRequests: () => scripted.assertDone(SCRIPT),
     /** Forgets the recorded requests. */
@@ -75,8 +73,7 @@ export async function startModelAndTools(responseMs = RESPONSE_MS) {
       toolCalls.length = 0
     },
     async stop() {
-      tools.closeAllConnections()
-      await Promise.all([scripted.stop(), new Promise((resolve) => tools.close(resolve))])
+      await Promise.all([scripted.stop(), tools.stop()])
     },
   }
 }
