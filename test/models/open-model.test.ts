@@ -198,14 +198,6 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
   })
 })
 
-describe('a model of openai', () => {
-  it('disables storage at OpenAI', async () => {
-    const { model, requests } = await openScripted(scripted.server, 'openai', [{ text: 'Three.' }])
-    await model.respond(requestOf(model))
-    expect(requests()[0]?.body.store).toBe(false)
-  })
-})
-
 describe('credentials', () => {
   it.each([
     ['openai', 'authorization', /^Bearer sk-scripted-4f9a1c77$/],

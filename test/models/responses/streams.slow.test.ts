@@ -78,16 +78,6 @@ describe.each(SCRIPTED_PROVIDERS)('a stream of %s', { concurrent: true }, (forma
     }
   })
 
-  it('reports a permanent error', async () => {
-    const code = format === 'bedrock' ? 'validationException' : 'invalid_request_error'
-    const by = { code, message: 'Not allowed.' }
-    const { model } = await openScripted(scripted.server, format, [{ cut: RESPONSE, by }])
-    await expect(model.respond(requestOf(model))).rejects.toMatchObject({
-      isTransient: false,
-      message: expect.stringContaining('Not allowed.'),
-    })
-  })
-
   it('may take longer than the limits if its tokens do not', async () => {
     const timeouts = { firstMs: 1_500, nextMs: 1_500 }
     const slow = { ...RESPONSE, text: 'I add, slowly.', pause: { ms: 150 } }

@@ -32,8 +32,6 @@ async function getError(
   return error
 }
 
-const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
-
 const TRANSIENT: [string, Turn, RegExp][] = [
   ['429', { status: 429, code: 'rate_limited' }, /returned HTTP 429 rate_limited: Scripted fault\./],
   ['408', { status: 408 }, /returned HTTP 408/],
@@ -88,17 +86,7 @@ describe.each(SCRIPTED_PROVIDERS)('an error of %s', (format) => {
       isTransient: true,
       retryAfterMs: 7_000,
     })
-    const precise = { ...headers, 'retry-after-ms': '1234' }
-    expect(await getError(format, { status: 503, headers: precise })).toMatchObject({ retryAfterMs: 1_234 })
-    const dated = await getError(format, { status: 429, headers: { 'retry-after': inAnHour } })
-    expect(dated.retryAfterMs).toBeGreaterThan(3_500_000)
-    expect(dated.retryAfterMs).toBeLessThanOrEqual(3_600_000)
     expect(await getError(format, { status: 400, headers })).toMatchObject({ retryAfterMs: null })
-  })
-
-  it('masks the API key in the message of the provider', async () => {
-    const error = await getError(format, { status: 401, message: `Incorrect API key provided: ${KEY}.` })
-    expect(error.message).toContain('Incorrect API key provided: [secret].')
   })
 
   it.each([
