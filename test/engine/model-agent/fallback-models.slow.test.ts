@@ -145,27 +145,12 @@ describe('usage', () => {
     Object.fromEntries(SCRIPTED_PROVIDERS.map((name) => [`${name}/*`, { input: 10, output: 10 }])),
   )
 
-  describe.each(SCRIPTED_PROVIDERS)('a response of %s without usage', (provider) => {
-    it('counts with an estimate', async () => {
-      const text = 'word '.repeat(1_000)
-      const silent = [{ ...lookup, text, usage: null }, answer]
-      const { execution, steps } = await runScript(silent, { version, provider })
-      const [first, last] = steps.map(({ step }) => (step.kind === 'MODEL' ? step.usage : null))
-      expect(first).toMatchObject({ estimated: true, costUsd: expect.any(Number) })
-      expect(first?.outputTokens).toBeGreaterThan(800)
-      expect(first?.outputTokens).toBeLessThan(1_500)
-      expect(first?.inputTokens).toBeGreaterThan(50)
-      expect(first?.inputTokens).toBeLessThan(1_000)
-      expect(last).toEqual({ ...used, costUsd: 0.00015 })
-      expect(toExecutionRecord(execution).usage.estimated).toBe(true)
-    })
-
-    it('of zeros counts with an estimate', async () => {
-      const zero = { ...answer, usage: { inputTokens: 0, outputTokens: 0 } }
-      const { execution } = await runScript([zero], { version: await aModelAgent(), provider })
-      expect(execution.usage).toMatchObject({ estimated: true })
-      expect(execution.usage.inputTokens).toBeGreaterThan(50)
-    })
+  it('of a response without usage counts with an estimate, which the record says', async () => {
+    const { execution, steps } = await runScript([{ ...lookup, usage: null }, answer], { version })
+    const [first, last] = steps.map(({ step }) => (step.kind === 'MODEL' ? step.usage : null))
+    expect(first).toMatchObject({ estimated: true, costUsd: expect.any(Number) })
+    expect(last).toEqual({ ...used, costUsd: 0.00015 })
+    expect(toExecutionRecord(execution).usage.estimated).toBe(true)
   })
 
   describe.each(SCRIPTED_PROVIDERS)('a lost response of %s', (provider) => {
