@@ -81,12 +81,8 @@ describe('the memory limit with the flags of Lambda', () => {
     expect(peakMb).toBeLessThan(600)
   })
 
-  it.each([
-    [
-      'a map that doubles itself',
-      'const kept = new Map(); export default () => { for (let n = 0; ; n++) kept.set(n, n) }',
-    ],
-  ])('ends the thread, and not the process, for %s', async (_, source) => {
+  it('ends the thread, and not the process, for a map that doubles itself', async () => {
+    const source = 'const kept = new Map(); export default () => { for (let n = 0; ; n++) kept.set(n, n) }'
     const { failure } = await runIn(64, source)
     expect(failure).toBe('The agent exceeded its memory limit of 64 MB.')
   })

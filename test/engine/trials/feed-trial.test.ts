@@ -114,6 +114,17 @@ describe('a line of a trial', () => {
     })
   })
 
+  it('has at most as many steps as the tried version permits', async () => {
+    const original = await anOriginal(0.01, { options: runOptions({ maxAgentSteps: 90 }) })
+    const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 20, timeoutSeconds: null }
+    const { organizationId } = version
+    const run = await aTrial([original.id], {
+      version: await aModelAgent({ organizationId, execution }, { table }),
+    })
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.executions())[0]).toMatchObject({ status: 'SUCCESS', options: { maxAgentSteps: 20 } })
+  })
+
   it('ends at once if a cost limit of its tenant or agent is reached: others go on', async () => {
     const [first, acme, last] = await Promise.all(
       [null, 'acme-without-money', null].map((tenantId) => anOriginal(0.01, { tenantId })),
