@@ -111,23 +111,21 @@ describe('a request whose record cannot be written', () => {
   })
 })
 
-describe('limits that change while they are read', () => {
-  it('fail no run that waits for them', async () => {
-    const owners = { organizationId: system.newId(), tenantId: 'acme', agentId: system.newId() }
-    const change = () => forgetLimits(owners.organizationId, { kind: 'tenant', id: 'acme' })
-    const limits = { ...NO_LIMITS, maxOpenExecutions: 1, updatedAt: '2026-11-25T10:00:00.000Z' }
-    const store = {
-      async hasAny() {
-        change()
-        return true
-      },
-      async get({ subject }: SubjectKey) {
-        change()
-        return subject.kind === 'tenant' ? limits : null
-      },
-    }
-    expect(await limitsOf(store, owners)).toEqual([{ subject: { kind: 'tenant', id: 'acme' }, limits }])
-  })
+it('limits that change while they are read fail no run that waits for them', async () => {
+  const owners = { organizationId: system.newId(), tenantId: 'acme', agentId: system.newId() }
+  const change = () => forgetLimits(owners.organizationId, { kind: 'tenant', id: 'acme' })
+  const limits = { ...NO_LIMITS, maxOpenExecutions: 1, updatedAt: '2026-11-25T10:00:00.000Z' }
+  const store = {
+    async hasAny() {
+      change()
+      return true
+    },
+    async get({ subject }: SubjectKey) {
+      change()
+      return subject.kind === 'tenant' ? limits : null
+    },
+  }
+  expect(await limitsOf(store, owners)).toEqual([{ subject: { kind: 'tenant', id: 'acme' }, limits }])
 })
 
 describe('a repeated request that is refused', () => {

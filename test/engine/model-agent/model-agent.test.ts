@@ -95,15 +95,13 @@ describe('maxAgentSteps', () => {
   )
 })
 
-describe('a run without a usable model', () => {
-  it('(none configured) names the environment variable to set', async () => {
-    const version = await aModelAgent()
-    const request = { version, input: {}, tenantId: null, options: runOptions() }
-    const execution = await runInProcess({ ...engine, environment: {} }, request)
-    expect(execution.error).toMatchObject({
-      code: 'ModelNotConfigured',
-      message: expect.stringContaining('DEFAULT_MODEL'),
-    })
+it('a run without a model names the environment variable to set', async () => {
+  const version = await aModelAgent()
+  const request = { version, input: {}, tenantId: null, options: runOptions() }
+  const execution = await runInProcess({ ...engine, environment: {} }, request)
+  expect(execution.error).toMatchObject({
+    code: 'ModelNotConfigured',
+    message: expect.stringContaining('DEFAULT_MODEL'),
   })
 })
 

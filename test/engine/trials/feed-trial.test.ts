@@ -392,21 +392,19 @@ describe('a trial', () => {
   })
 })
 
-describe('workers that die', () => {
-  it('repeat the end of a trial: its sums are those of all lines', async () => {
-    const originals = idsOf(await anAmount(2))
-    const whole = await aTrial(originals)
-    await whole.settle()
-    const { length } = whole.requests
-    const sums = (await whole.stored())?.sums
-    expect(sums?.runs).toBe(2)
-    // From the end of the last line on.
-    for (let at = length - 12; at < length; at++) {
-      for (const kind of ['die before', 'die after'] as const) {
-        const run = await aTrial(originals, { faults: [{ at, kind }] })
-        expect(await run.findProblems(), `${kind} ${at}`).toEqual([])
-        expect((await run.stored())?.sums).toMatchObject({ runs: 2, verdicts: sums?.verdicts })
-      }
+it('workers that die repeat the end of a trial: its sums are those of all lines', async () => {
+  const originals = idsOf(await anAmount(2))
+  const whole = await aTrial(originals)
+  await whole.settle()
+  const { length } = whole.requests
+  const sums = (await whole.stored())?.sums
+  expect(sums?.runs).toBe(2)
+  // From the end of the last line on.
+  for (let at = length - 12; at < length; at++) {
+    for (const kind of ['die before', 'die after'] as const) {
+      const run = await aTrial(originals, { faults: [{ at, kind }] })
+      expect(await run.findProblems(), `${kind} ${at}`).toEqual([])
+      expect((await run.stored())?.sums).toMatchObject({ runs: 2, verdicts: sums?.verdicts })
     }
-  })
+  }
 })

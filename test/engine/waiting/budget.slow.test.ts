@@ -106,12 +106,10 @@ describe('suspending and resuming a run', () => {
   })
 })
 
-describe('callback URLs', () => {
-  it('cost no write unit in a run with a step: its lease is renewed once', async () => {
-    const step = `await context.step('step', () => 1)`
-    const urls = `await context.callbackUrl('a'); await context.callbackUrl('b')`
-    const { units } = await costOfRun(step)
-    expect((await costOfRun(`${urls}; ${step}`)).units).toBe(units)
-    expect((await costOfRun(`${step}; ${urls}`)).units).toBe(units + 1)
-  })
+it('callback URLs cost no write unit in a run with a step: its lease is renewed once', async () => {
+  const step = `await context.step('step', () => 1)`
+  const urls = `await context.callbackUrl('a'); await context.callbackUrl('b')`
+  const { units } = await costOfRun(step)
+  expect((await costOfRun(`${urls}; ${step}`)).units).toBe(units)
+  expect((await costOfRun(`${step}; ${urls}`)).units).toBe(units + 1)
 })

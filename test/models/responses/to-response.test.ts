@@ -138,13 +138,11 @@ describe.each(SCRIPTED_PROVIDERS)('a count of %s that cannot be true', (format) 
   })
 })
 
-describe('an empty response', () => {
-  it('has no output tokens, which is not an estimate', async () => {
-    const body = sse(
-      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-      { choices: [], usage: { prompt_tokens: 1_000, completion_tokens: 0 } },
-    )
-    const { usage } = await respond('openai-compatible', { body })
-    expect(usage).toEqual({ inputTokens: 1_000, outputTokens: 0 })
-  })
+it('an empty response has no output tokens, which is not an estimate', async () => {
+  const body = sse(
+    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    { choices: [], usage: { prompt_tokens: 1_000, completion_tokens: 0 } },
+  )
+  const { usage } = await respond('openai-compatible', { body })
+  expect(usage).toEqual({ inputTokens: 1_000, outputTokens: 0 })
 })
