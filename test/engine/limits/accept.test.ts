@@ -128,28 +128,24 @@ it('limits that change while they are read fail no run that waits for them', asy
   expect(await limitsOf(store, owners)).toEqual([{ subject: { kind: 'tenant', id: 'acme' }, limits }])
 })
 
-describe('a repeated request that is refused', () => {
-  it('leaves the slot to the first one, which has not written its record yet', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 1 })
-    const engine = service.engine()
-    const repeat = async () => {
-      service.pass(1)
-      const full = async () => {
-        throw new TooManyRequests(1_000)
-      }
-      await expect(service.submit({ key: 'once' }, { ...engine, admit: full })).rejects.toThrow(
-        TooManyRequests,
-      )
+it('a repeated request that is refused leaves the slot to the first one, which has no record yet', async () => {
+  const service = new LimitedService(table)
+  await service.limit(service.tenant(), { maxOpenExecutions: 1 })
+  const engine = service.engine()
+  const repeat = async () => {
+    service.pass(1)
+    const full = async () => {
+      throw new TooManyRequests(1_000)
     }
-    const admit: typeof engine.admit = async (_, record) => {
-      await repeat()
-      return record()
-    }
-    await service.submit({ key: 'once' }, { ...engine, admit })
-    expect(await service.slots(service.tenant())).toBe(1)
-    expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
-  })
+    await expect(service.submit({ key: 'once' }, { ...engine, admit: full })).rejects.toThrow(TooManyRequests)
+  }
+  const admit: typeof engine.admit = async (_, record) => {
+    await repeat()
+    return record()
+  }
+  await service.submit({ key: 'once' }, { ...engine, admit })
+  expect(await service.slots(service.tenant())).toBe(1)
+  expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
 })
 
 describe('maxRunsPerMinute', () => {

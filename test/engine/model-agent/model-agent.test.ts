@@ -58,21 +58,19 @@ describe.each(PROVIDERS)('a model agent on %s', (provider) => {
   })
 })
 
-describe('the answer of a model agent', () => {
-  it('ends the run in ERROR OutputSchemaMismatch after two failed repairs', async () => {
-    const bad = { calls: [finalAnswer({ answer: 42, other: 1 })] }
-    const { execution, done } = await runScript([bad, bad, bad], { version: await aModelAgent() })
-    done()
-    expect(execution).toMatchObject({
-      status: 'ERROR',
-      steps: 3,
-      error: {
-        code: 'OutputSchemaMismatch',
-        message: 'The model returned 3 results; none matches the output schema.',
-      },
-    })
-    expect(execution.error?.errors).toContainEqual(expect.objectContaining({ path: '/answer' }))
+it('a wrong answer ends the run in ERROR OutputSchemaMismatch after two failed repairs', async () => {
+  const bad = { calls: [finalAnswer({ answer: 42, other: 1 })] }
+  const { execution, done } = await runScript([bad, bad, bad], { version: await aModelAgent() })
+  done()
+  expect(execution).toMatchObject({
+    status: 'ERROR',
+    steps: 3,
+    error: {
+      code: 'OutputSchemaMismatch',
+      message: 'The model returned 3 results; none matches the output schema.',
+    },
   })
+  expect(execution.error?.errors).toContainEqual(expect.objectContaining({ path: '/answer' }))
 })
 
 describe('maxAgentSteps', () => {

@@ -32,22 +32,20 @@ it('a receiver that hangs holds up no other URL that was given with a run', asyn
   expect(outbox.sent).toHaveLength(4)
 })
 
-describe('the list of webhooks', () => {
-  it('is not that of before if it cannot be read: nothing is handled without a new webhook', async () => {
-    let webhooks: unknown[] = []
-    let isBroken = false
-    const list = async () => {
-      if (isBroken) throw new Error('Throttled.')
-      return webhooks as never
-    }
-    const destinations = openDestinations({ list }, { environment: {}, cachedMs: 1 })
-    const execution = { organizationId: 'o', parentExecutionId: null, isDraft: false } as never
-    expect(await destinations.of(execution, 'execution.failed')).toEqual([])
-    webhooks = [{ id: 'new' }]
-    isBroken = true
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    await expect(destinations.of(execution, 'execution.failed')).rejects.toThrow('Throttled.')
-  })
+it('the list of webhooks is not that of before if it cannot be read', async () => {
+  let webhooks: unknown[] = []
+  let isBroken = false
+  const list = async () => {
+    if (isBroken) throw new Error('Throttled.')
+    return webhooks as never
+  }
+  const destinations = openDestinations({ list }, { environment: {}, cachedMs: 1 })
+  const execution = { organizationId: 'o', parentExecutionId: null, isDraft: false } as never
+  expect(await destinations.of(execution, 'execution.failed')).toEqual([])
+  webhooks = [{ id: 'new' }]
+  isBroken = true
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  await expect(destinations.of(execution, 'execution.failed')).rejects.toThrow('Throttled.')
 })
 
 describe('a run that waits, with an event', () => {
@@ -153,23 +151,21 @@ describe('the end of a run', () => {
   })
 })
 
-describe('a record that cannot be read', () => {
-  it('is delivered without payloads if a chunk is missing, and the log goes on', async () => {
-    const outbox = open()
-    outbox.addWebhook()
-    const text = Buffer.from(crypto.getRandomValues(new Uint8Array(40_000))).toString('base64')
-    const run = await outbox.start({ input: { text } })
-    await outbox.finish(run)
-    const { items } = await outbox.table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': executionKey(run.id).pk },
-    })
-    for (const { pk, sk, data } of items) if (data) await outbox.table.delete({ pk, sk } as never)
-    await outbox.deliver()
-    outbox.pass(10 * graceMs)
-    expect(await outbox.sweep()).toBe(0)
-    expect(outbox.sent).toMatchObject([{ data: { id: run.id, status: 'SUCCESS' } }])
+it('a record that lacks a chunk is delivered without payloads, and the log goes on', async () => {
+  const outbox = open()
+  outbox.addWebhook()
+  const text = Buffer.from(crypto.getRandomValues(new Uint8Array(40_000))).toString('base64')
+  const run = await outbox.start({ input: { text } })
+  await outbox.finish(run)
+  const { items } = await outbox.table.query({
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': executionKey(run.id).pk },
   })
+  for (const { pk, sk, data } of items) if (data) await outbox.table.delete({ pk, sk } as never)
+  await outbox.deliver()
+  outbox.pass(10 * graceMs)
+  expect(await outbox.sweep()).toBe(0)
+  expect(outbox.sent).toMatchObject([{ data: { id: run.id, status: 'SUCCESS' } }])
 })
 
 it('an execution whose events are never handled holds up the log for three days at most', async () => {
