@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import type { Version } from '../../../lib/core/agent.ts'
+import { describe, expect, it } from 'vitest'
 import { lineExecutionId } from '../../../lib/core/batch.ts'
 import { CANCELLED, failure, newExecution } from '../../../lib/core/execution.ts'
 import { DAY_MS } from '../../../lib/core/limits.ts'
@@ -17,10 +16,7 @@ import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { ownTable } from '../../support/tables/memory-table.ts'
 
 const table = await ownTable()
-let version: Version
-beforeAll(async () => {
-  version = await aModelAgent({}, { table })
-})
+const version = await aModelAgent({}, { table })
 
 const aBatch = (options: Partial<Options> = {}) =>
   BatchRun.create({ table, version, lines: 7, lanes: 3, ...options })

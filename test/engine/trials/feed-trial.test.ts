@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { listMeasures } from '../../../lib/contract/trial-outcome.ts'
-import type { Version } from '../../../lib/core/agent.ts'
 import { type Execution, failure, type NewExecution, type Outcome } from '../../../lib/core/execution.ts'
 import type { ExecutionListParams } from '../../../lib/core/ports/executions.ts'
 import type { Judgement, TrialSums } from '../../../lib/core/trial.ts'
@@ -18,11 +17,8 @@ import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const table = memoryTable()
 const { executions } = openStores(table)
-let version: Version
-beforeAll(async () => {
-  vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1')
-  version = await aModelAgent({}, { table })
-})
+const version = await aModelAgent({}, { table })
+beforeAll(() => void vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1'))
 
 /** A final execution of the version that has cost so much. */
 async function anOriginal(costUsd = 0.01, overrides: Partial<NewExecution> = {}): Promise<Execution> {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, describe, expect, inject, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import { ExecutionInProgress, ExecutionNotFound } from '../../../lib/core/resource-errors.ts'
@@ -11,7 +11,7 @@ import { engineOn } from '../../support/engine/engine-on.ts'
 import { aFamily, ask, HOUR_MS } from '../../support/engine/family.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { scheduledTable } from '../../support/lifecycle/tables.ts'
-import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { ownTable, scan } from '../../support/tables/memory-table.ts'
 import { wrapTable } from '../../support/tables/wrap-table.ts'
@@ -19,10 +19,7 @@ import { wrapTable } from '../../support/tables/wrap-table.ts'
 const table = await ownTable()
 /** Each death in the night, else a sample. */
 const STRIDE = inject('isNightly') ? 1 : 11
-let scripted: ScriptedModel
-beforeAll(async () => {
-  scripted = await startScriptedModel()
-})
+const scripted = await startScriptedModel()
 afterAll(() => scripted.stop())
 
 const referenceTo = ({ id, organizationId }: Execution) => ({
