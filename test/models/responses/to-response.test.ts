@@ -48,7 +48,7 @@ describe('parseToolCall', () => {
   })
 })
 
-const scripted = useScriptedModel()
+const scripted = await useScriptedModel()
 
 const ALL = {
   inputTokens: 100,
@@ -78,13 +78,13 @@ describe.each(SCRIPTED_PROVIDERS)('the usage of a response of %s', (format) => {
     ['counts', ALL],
     ['zeros', ZERO],
   ])('contains the %s that the provider reports', async (_, usage) => {
-    const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage }])
+    const { model } = await openScripted(scripted, format, [{ text: 'Three.', usage }])
     expect((await model.respond(requestOf(model))).usage).toEqual(without(usage))
   })
 
   it('has no counts that the provider does not report', async () => {
     const usage = { inputTokens: 100, outputTokens: 50 }
-    const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage }])
+    const { model } = await openScripted(scripted, format, [{ text: 'Three.', usage }])
     expect((await model.respond(requestOf(model))).usage).toEqual(usage)
   })
 })
