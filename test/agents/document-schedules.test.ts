@@ -51,7 +51,7 @@ describe('schedules of a document', () => {
     ['  a: { cron: "0 28 * * *" }', '7 schedules.a.cron: is wrong: the hour "28" is invalid.'],
     [
       '  a: { cron: "@daily" }\n  b:\n    timezone: Berlin\n    cron: "* * * * *"',
-      '9 schedules.b.timezone: must be the name of an IANA time zone, for example Europe/Berlin or UTC; did you mean Europe/Berlin?',
+      '9 schedules.b.timezone: must be the name of an IANA time zone',
     ],
     ['  a: { timezone: UTC }', '7 schedules.a.cron: is required and must be a string'],
     ['  a: null', '7 schedules.a: must be an object, but is empty'],

@@ -7,7 +7,7 @@ import { SCRIPTED_PROVIDERS } from '../support/scripted-model/start-scripted-mod
 import type { ScriptedCall } from '../support/scripted-model/turn.ts'
 import { ADD, openScripted, requestOf, throughJson, useScriptedModel } from './support.ts'
 
-const scripted = useScriptedModel()
+const server = await useScriptedModel()
 
 const ONE = { name: 'add', input: { a: 1, b: 2 } }
 const OTHER = { name: 'add', input: { a: 3, b: 4 } }
@@ -22,7 +22,7 @@ const ok = (value: Json) => ({ ok: true as const, value })
 
 describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
   it('returns text, usage and finish reason', async () => {
-    const { model, id, requests } = await openScripted(scripted.server, format, [
+    const { model, id, requests } = await openScripted(server, format, [
       { text: 'Three.', usage: { inputTokens: 21, outputTokens: 4 } },
     ])
     const response = await model.respond(requestOf(model))
@@ -40,25 +40,25 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
       reasoning: {},
     })
     expect(model.name).toBe(`${format}/${id}`)
-    scripted.server.assertDone(id)
+    server.assertDone(id)
   })
 
   it.each(['length', 'content-filter'] as const)('returns the stop reason %s', async (finish) => {
-    const { model } = await openScripted(scripted.server, format, [{ text: 'Thr', finish }])
+    const { model } = await openScripted(server, format, [{ text: 'Thr', finish }])
     const isRefusal = format === 'anthropic' && finish === 'content-filter'
     const { stopReason, text } = await model.respond(requestOf(model))
     expect({ stopReason, text }).toEqual({ stopReason: isRefusal ? 'refusal' : finish, text: 'Thr' })
   })
 
   it('returns the text of a refusal', async () => {
-    const { model } = await openScripted(scripted.server, format, [{ refusal: 'I cannot help with that.' }])
+    const { model } = await openScripted(server, format, [{ refusal: 'I cannot help with that.' }])
     const { stopReason, text } = await model.respond(requestOf(model))
     const expected = format === 'bedrock' ? 'content-filter' : 'refusal'
     expect({ stopReason, text }).toEqual({ stopReason: expected, text: 'I cannot help with that.' })
   })
 
   it('estimates the usage if the provider returns none', async () => {
-    const { model } = await openScripted(scripted.server, format, [{ text: 'Three.', usage: null }])
+    const { model } = await openScripted(server, format, [{ text: 'Three.', usage: null }])
     const { usage } = await model.respond(requestOf(model))
     expect(usage).toMatchObject({ estimated: true, outputTokens: 2 })
     expect(usage.inputTokens).toBeGreaterThan(20)
@@ -66,17 +66,14 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
   })
 
   it('omits empty instructions and tools, and returns an empty response', async () => {
-    const { model, requests } = await openScripted(scripted.server, format, [{}])
+    const { model, requests } = await openScripted(server, format, [{}])
     const response = await model.respond(requestOf(model, { instructions: '', tools: [] }))
     expect(response).toMatchObject({ text: '', toolCalls: [], messages: [] })
     expect(requests()[0]).toMatchObject({ instructions: '', tools: [] })
   })
 
   it('receives the result of a call', async () => {
-    const { model, id, requests } = await openScripted(scripted.server, format, [
-      { calls: [ONE] },
-      { text: 'Three.' },
-    ])
+    const { model, id, requests } = await openScripted(server, format, [{ calls: [ONE] }, { text: 'Three.' }])
     const first = await model.respond(requestOf(model))
     expect(first.stopReason).toBe('tool-calls')
     expect(first.toolCalls).toEqual([{ id: expect.any(String), ...ONE, error: null }])
@@ -92,11 +89,11 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
       { type: 'call', id: callId, ...ONE },
       { type: 'result', id: callId, output: '{"sum":3}', isError: format === 'anthropic' ? false : null },
     ])
-    scripted.server.assertDone(id)
+    server.assertDone(id)
   })
 
   it('receives the results of two parallel calls, including an error, after its text and reasoning', async () => {
-    const { model, id, requests } = await openScripted(scripted.server, format, [
+    const { model, id, requests } = await openScripted(server, format, [
       { reasoning: 'Let me see.', text: 'I add.', calls: [ONE, OTHER] },
       { text: 'Three, and I do not know.' },
     ])
@@ -118,11 +115,11 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
       { type: 'result', id: callId, output: 'three', isError: format === 'anthropic' ? false : null },
       { type: 'result', id: otherId, output: 'Too hard.', isError: hasStatus ? true : null },
     ])
-    scripted.server.assertDone(id)
+    server.assertDone(id)
   })
 
   it.each(INVALID)('receives exactly one error for a call %s', async (_, call) => {
-    const { model, id, requests } = await openScripted(scripted.server, format, [
+    const { model, id, requests } = await openScripted(server, format, [
       { calls: [call, ONE] },
       { calls: [call] },
       { text: 'Three.' },
@@ -145,11 +142,11 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
       if (item.type === 'call') expect(item.input).toEqual(expect.any(Object))
       if (item.type === 'call') expect(item.input).not.toEqual(expect.any(Array))
     }
-    scripted.server.assertDone(id)
+    server.assertDone(id)
   })
 
   it('does not validate or convert the history again for each request', async () => {
-    const { model, id } = await openScripted(scripted.server, format, () => ({ calls: [ONE] }))
+    const { model, id } = await openScripted(server, format, () => ({ calls: [ONE] }))
     const messages = [model.userMessage('What is 1 + 2?')]
     const reads: number[] = []
     for (let step = 0; step <= 20; step++) {
@@ -163,7 +160,7 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
     expect(readsPerStep).toBeGreaterThan(0)
     // 27 to 65 by format; the SDK's `generateText` reads 230 to 282.
     expect(readsPerStep).toBeLessThan(100)
-    scripted.server.assertDone(id)
+    server.assertDone(id)
   })
 
   it('rejects duplicate call ids, or has them replaced by the SDK', async () => {
@@ -171,7 +168,7 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
       { ...ONE, id: 'call_1' },
       { ...OTHER, id: 'call_1' },
     ]
-    const { model } = await openScripted(scripted.server, format, [{ calls }])
+    const { model } = await openScripted(server, format, [{ calls }])
     const responding = model.respond(requestOf(model))
     if (format === 'openai-compatible')
       return expect(new Set((await responding).toolCalls.map(({ id }) => id)).size).toBe(2)
@@ -179,7 +176,7 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
   })
 
   it('returns plain JSON messages from which another worker continues', async () => {
-    const { model, id, requests } = await openScripted(scripted.server, format, [
+    const { model, id, requests } = await openScripted(server, format, [
       { reasoning: 'Let me see.', text: 'I add.', calls: [ONE, { name: 'nope', input: {} }] },
       { text: 'Three.' },
       { text: 'Three.' },
@@ -189,20 +186,11 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
     const messages = withResults(model, first, [ok({ sum: 3 }), ok(0)])
     expect(throughJson(messages)).toStrictEqual(messages)
     await model.respond(requestOf(model, { messages }))
-    const { server } = scripted
     const other = await openModel(server.modelFor(format, id), server.environmentFor(format))
     const response = await other.respond(requestOf(other, { messages: throughJson(messages) }))
     expect(response.text).toBe('Three.')
     expect(requests()[2]?.body).toEqual(requests()[1]?.body)
     server.assertDone(id)
-  })
-})
-
-describe('a model of openai', () => {
-  it('disables storage at OpenAI', async () => {
-    const { model, requests } = await openScripted(scripted.server, 'openai', [{ text: 'Three.' }])
-    await model.respond(requestOf(model))
-    expect(requests()[0]?.body.store).toBe(false)
   })
 })
 
@@ -213,7 +201,7 @@ describe('credentials', () => {
     ['anthropic', 'x-api-key', /^sk-scripted-4f9a1c77$/],
     ['bedrock', 'authorization', /^AWS4-HMAC-SHA256 Credential=AKIASCRIPTED\/\d+\/eu-central-1\/bedrock\//],
   ] as const)('of %s come from the given environment', async (format, header, value) => {
-    const { model, requests } = await openScripted(scripted.server, format, [{ text: 'Three.' }])
+    const { model, requests } = await openScripted(server, format, [{ text: 'Three.' }])
     await model.respond(requestOf(model))
     expect(requests()[0]?.headers[header]).toMatch(value)
   })

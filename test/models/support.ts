@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll } from 'vitest'
 import type { Json } from '../../lib/core/json/json.ts'
 import type { Model, ModelRequest } from '../../lib/core/model.ts'
 import { openModel } from '../../lib/models/open-model.ts'
@@ -17,24 +17,21 @@ export const ADD = {
   },
 }
 
-/** Starts one scripted server per test file. `server` is set before the first test. */
-export function useScriptedModel(): { server: ScriptedModel } {
-  const holder = {} as { server: ScriptedModel }
-  beforeAll(async () => {
-    holder.server = await startScriptedModel()
-  })
-  afterAll(() => holder.server?.stop())
-  return holder
+/** Starts the scripted server of a test file. */
+export async function useScriptedModel(): Promise<ScriptedModel> {
+  const server = await startScriptedModel()
+  afterAll(() => server.stop())
+  return server
 }
 
-/** Opens a model with its own script. `id` is the name of the script. */
+/** Opens a model with its own script. `family`: what its id, which names the script, begins with. */
 export async function openScripted(
   server: ScriptedModel,
   format: Provider,
   script: Script,
-  options?: Parameters<typeof openModel>[2],
+  { family = 'script', ...options }: Parameters<typeof openModel>[2] & { family?: string } = {},
 ) {
-  const id = `script-${randomUUID()}`
+  const id = `${family}-${randomUUID()}`
   server.script(id, script)
   const model = await openModel(server.modelFor(format, id), server.environmentFor(format), options)
   return { id, model, requests: () => server.requests(id) }

@@ -106,37 +106,35 @@ async function serveStores(parameters: Record<string, string>, secrets: Record<s
   return { received: server.received, openTools }
 }
 
-describe('a secret on AWS', () => {
-  it('is read once from Parameter Store or Secrets Manager, never from the environment', async () => {
-    const stores = await serveStores({ '/team/ONE': 'from-ssm' }, { '/team/TWO': 'from-manager' })
-    const open = (documents: object[], environment: Record<string, string>) =>
-      stores.openTools(toolsSchema.parse(documents), depsOf({ environment }))
-    const server = await serve((response) => json(response, null))
-    const headers = { One: secret('ONE'), Two: secret('TWO') }
-    const environment = { SECRETS_PREFIX: '/team/', ONE: 'wrong', TWO: 'wrong', THREE: 'wrong' }
-    const documents = [
-      httpTool(server.host, { headers }),
-      { ...httpTool(server.host, { headers: { Three: secret('THREE') } }), name: 'three' },
-      { ...httpTool(server.host, { headers: { Four: secret('DENIED') } }), name: 'four' },
-    ]
-    const tools = await open(documents, environment)
-    expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
-    expect(server.received[0]?.headers).toMatchObject({ one: 'from-ssm', two: 'from-manager' })
-    expect(await call(tools, 'three', {})).toEqual({ ok: false, error: 'Secret THREE not found.' })
-    expect(await call(tools, 'four', {})).toEqual({
-      ok: false,
-      error: 'Could not read the secret DENIED (AccessDeniedException).',
-    })
-
-    const requestCount = stores.received.length
-    const inLambda = { AWS_LAMBDA_FUNCTION_NAME: 'run', ONE: 'wrong' }
-    const others = await open(documents.slice(0, 1), inLambda)
-    expect(await call(others, 'get', {})).toMatchObject({ ok: false, error: 'Secret ONE not found.' })
-    expect(stores.received.slice(requestCount).map(({ body }) => body)).toContainEqual(
-      expect.stringContaining('/aes/secrets/ONE'),
-    )
-    const cachedCount = stores.received.length
-    expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
-    expect(stores.received.slice(cachedCount).filter(({ body }) => body.includes('/team/ONE'))).toEqual([])
+it('a secret on AWS is read once from Parameter Store or Secrets Manager, never from the environment', async () => {
+  const stores = await serveStores({ '/team/ONE': 'from-ssm' }, { '/team/TWO': 'from-manager' })
+  const open = (documents: object[], environment: Record<string, string>) =>
+    stores.openTools(toolsSchema.parse(documents), depsOf({ environment }))
+  const server = await serve((response) => json(response, null))
+  const headers = { One: secret('ONE'), Two: secret('TWO') }
+  const environment = { SECRETS_PREFIX: '/team/', ONE: 'wrong', TWO: 'wrong', THREE: 'wrong' }
+  const documents = [
+    httpTool(server.host, { headers }),
+    { ...httpTool(server.host, { headers: { Three: secret('THREE') } }), name: 'three' },
+    { ...httpTool(server.host, { headers: { Four: secret('DENIED') } }), name: 'four' },
+  ]
+  const tools = await open(documents, environment)
+  expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
+  expect(server.received[0]?.headers).toMatchObject({ one: 'from-ssm', two: 'from-manager' })
+  expect(await call(tools, 'three', {})).toEqual({ ok: false, error: 'Secret THREE not found.' })
+  expect(await call(tools, 'four', {})).toEqual({
+    ok: false,
+    error: 'Could not read the secret DENIED (AccessDeniedException).',
   })
+
+  const requestCount = stores.received.length
+  const inLambda = { AWS_LAMBDA_FUNCTION_NAME: 'run', ONE: 'wrong' }
+  const others = await open(documents.slice(0, 1), inLambda)
+  expect(await call(others, 'get', {})).toMatchObject({ ok: false, error: 'Secret ONE not found.' })
+  expect(stores.received.slice(requestCount).map(({ body }) => body)).toContainEqual(
+    expect.stringContaining('/aes/secrets/ONE'),
+  )
+  const cachedCount = stores.received.length
+  expect(await call(tools, 'get', {})).toEqual({ ok: true, value: null })
+  expect(stores.received.slice(cachedCount).filter(({ body }) => body.includes('/team/ONE'))).toEqual([])
 })

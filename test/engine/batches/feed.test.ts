@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import type { Version } from '../../../lib/core/agent.ts'
+import { describe, expect, it } from 'vitest'
 import { lineExecutionId } from '../../../lib/core/batch.ts'
 import { CANCELLED, failure, newExecution } from '../../../lib/core/execution.ts'
 import { DAY_MS } from '../../../lib/core/limits.ts'
@@ -17,10 +16,7 @@ import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { ownTable } from '../../support/tables/memory-table.ts'
 
 const table = await ownTable()
-let version: Version
-beforeAll(async () => {
-  version = await aModelAgent({}, { table })
-})
+const version = await aModelAgent({}, { table })
 
 const aBatch = (options: Partial<Options> = {}) =>
   BatchRun.create({ table, version, lines: 7, lanes: 3, ...options })
@@ -363,42 +359,36 @@ describe('a batch that is cancelled', () => {
   })
 })
 
-describe('a line that a client cancels', () => {
-  it('is followed by the next one', async () => {
-    const run = await aBatch({ lines: 3, lanes: 1 })
-    run.hung.add(0)
-    await run.drain()
-    await run.cancelLine(0)
-    await run.drain()
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.stored())?.totals).toMatchObject({ succeeded: 2, cancelled: 1 })
-  })
+it('a line that a client cancels is followed by the next one', async () => {
+  const run = await aBatch({ lines: 3, lanes: 1 })
+  run.hung.add(0)
+  await run.drain()
+  await run.cancelLine(0)
+  await run.drain()
+  expect(await run.findProblems()).toEqual([])
+  expect((await run.stored())?.totals).toMatchObject({ succeeded: 2, cancelled: 1 })
 })
 
-describe('a batch that is too old', () => {
-  it('starts no further line', async () => {
-    const run = await aBatch({ lines: 4, lanes: 1 })
-    run.hung.add(0)
-    await run.drain()
-    run.pass(7 * 86_400_000)
-    await run.sweep()
-    run.hung.clear()
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.stored())?.stopped?.code).toBe('DeadlineExceeded')
-    expect((await run.executions()).filter((each) => each !== null).length).toBe(1)
-  })
+it('a batch that is too old starts no further line', async () => {
+  const run = await aBatch({ lines: 4, lanes: 1 })
+  run.hung.add(0)
+  await run.drain()
+  run.pass(7 * 86_400_000)
+  await run.sweep()
+  run.hung.clear()
+  expect(await run.findProblems()).toEqual([])
+  expect((await run.stored())?.stopped?.code).toBe('DeadlineExceeded')
+  expect((await run.executions()).filter((each) => each !== null).length).toBe(1)
 })
 
-describe('a hidden batch', () => {
-  it('is deleted with the executions of its lines', async () => {
-    const run = await aBatch({ lines: 8, lanes: 3 })
-    await run.findProblems()
-    const batch = await run.stored()
-    if (!batch) throw new Error('No batch.')
-    expect(await run.stores.batches.hide({ batch, now: run.time() })).toBe(true)
-    await run.sweep()
-    await run.drain()
-    expect(await codesOf(run)).toEqual(Array(8).fill(null))
-    expect(await run.stores.batches.getHidden(run.key)).toBeNull()
-  })
+it('a hidden batch is deleted with the executions of its lines', async () => {
+  const run = await aBatch({ lines: 8, lanes: 3 })
+  await run.findProblems()
+  const batch = await run.stored()
+  if (!batch) throw new Error('No batch.')
+  expect(await run.stores.batches.hide({ batch, now: run.time() })).toBe(true)
+  await run.sweep()
+  await run.drain()
+  expect(await codesOf(run)).toEqual(Array(8).fill(null))
+  expect(await run.stores.batches.getHidden(run.key)).toBeNull()
 })

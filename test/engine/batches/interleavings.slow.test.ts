@@ -1,6 +1,5 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Version } from '../../../lib/core/agent.ts'
+import { describe, expect, inject, it } from 'vitest'
 import { BatchRun, type Options, type PlannedWait, success } from '../../support/batches/batch-run.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
@@ -8,10 +7,7 @@ import { ownTable } from '../../support/tables/memory-table.ts'
 import { FAULT_KINDS, type Fault, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
 
 const table = await ownTable()
-let version: Version
-beforeAll(async () => {
-  version = await aModelAgent({}, { table })
-})
+const version = await aModelAgent({}, { table })
 
 /** Of the night, which plays every case. */
 const LIMIT_MS = 900_000

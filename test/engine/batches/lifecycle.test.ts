@@ -1,6 +1,5 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
-import type { Version } from '../../../lib/core/agent.ts'
 import {
   type Batch,
   type CountedBatch,
@@ -25,10 +24,7 @@ import { ownTable } from '../../support/tables/memory-table.ts'
 
 describe('cancelBatch and deleteBatch', async () => {
   const table = await ownTable()
-  let version: Version
-  beforeAll(async () => {
-    version = await aModelAgent({}, { table })
-  })
+  const version = await aModelAgent({}, { table })
 
   const failed: Outcome = { ...NO_PROGRESS, ...failure({ code: 'AgentFailed', message: 'It failed.' }) }
 

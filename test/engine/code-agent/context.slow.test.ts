@@ -1,31 +1,28 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { traceparentOf } from '../../../lib/core/traceparent.ts'
 import { aRun } from '../../support/engine/code-run.ts'
 import { anAgent, replayOf, run as runAgent } from './replays.ts'
 
 const server = createServer((request, response) => response.end(JSON.stringify(request.headers)))
-let host = ''
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
 afterAll(() => server.close().closeAllConnections())
 
 const SETTINGS = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
 
 describe('context.fetch', () => {
-  const fetches = () => `return { headers: await (await context.fetch('http://${host}/a')).json() }`
+  const fetches = `return { headers: await (await context.fetch('http://${host}/a')).json() }`
 
   it('has the egress rules of tools, and names the trace of the run', async () => {
-    const refused = await aRun(fetches())
+    const refused = await aRun(fetches)
     await refused.start()
     expect((await refused.stored()).error?.message).toBe(
       `The URL must start with https:// unless allowedHosts contains "${host}".`,
     )
     expect((await refused.stored()).error?.at).toMatch(/^[\w-]+\.mjs:2:\d+/)
-    const run = await aRun(fetches(), { agent: { execution: { ...SETTINGS, allowedHosts: [host] } } })
+    const run = await aRun(fetches, { agent: { execution: { ...SETTINGS, allowedHosts: [host] } } })
     await run.start()
     expect((await run.stored()).output).toMatchObject({
       headers: { traceparent: traceparentOf(run.execution, 100) },
@@ -35,7 +32,7 @@ describe('context.fetch', () => {
   it('is not available in a replay outside of recorded steps', async () => {
     const version = await anAgent('return {}', { execution: { ...SETTINGS, allowedHosts: [host] } })
     const original = await runAgent(version)
-    const other = await anAgent(fetches(), { of: version, execution: { ...SETTINGS, allowedHosts: [host] } })
+    const other = await anAgent(fetches, { of: version, execution: { ...SETTINGS, allowedHosts: [host] } })
     expect((await runAgent(other, replayOf(original))).error?.code).toBe('Diverged')
   })
 })

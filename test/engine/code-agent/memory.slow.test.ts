@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, it } from 'vitest'
-import type { Version } from '../../../lib/core/agent.ts'
+import { describe, expect, it } from 'vitest'
 import { publishFixture } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
@@ -11,12 +10,9 @@ const RUNS = 12
 
 const EXCEEDED = 'The agent exceeded its memory limit of 64 MB.'
 
-describe('the memory limit of a code agent', () => {
-  let version: Version
-  beforeAll(async () => {
-    version = await publishFixture('hostile')
-  })
+const version = await publishFixture('hostile')
 
+describe('the memory limit of a code agent', () => {
   it.each([
     ['heap', undefined],
     ['buffers', '200'],
@@ -81,12 +77,8 @@ describe('the memory limit with the flags of Lambda', () => {
     expect(peakMb).toBeLessThan(600)
   })
 
-  it.each([
-    [
-      'a map that doubles itself',
-      'const kept = new Map(); export default () => { for (let n = 0; ; n++) kept.set(n, n) }',
-    ],
-  ])('ends the thread, and not the process, for %s', async (_, source) => {
+  it('ends the thread, and not the process, for a map that doubles itself', async () => {
+    const source = 'const kept = new Map(); export default () => { for (let n = 0; ; n++) kept.set(n, n) }'
     const { failure } = await runIn(64, source)
     expect(failure).toBe('The agent exceeded its memory limit of 64 MB.')
   })

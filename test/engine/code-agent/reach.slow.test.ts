@@ -10,15 +10,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { publishFixture } from '../../support/engine/organization.ts'
 import { runHostile } from './run-hostile.ts'
 
-let version: Version
-beforeAll(async () => {
-  version = await publishFixture('hostile')
-})
+const version = await publishFixture('hostile')
 
 const resultOf = async (...parameters: Parameters<typeof runHostile>) =>
   (await runHostile(...parameters)).output?.result

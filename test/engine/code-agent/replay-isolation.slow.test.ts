@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { anAgent, replayOf, run } from './replays.ts'
 
@@ -13,15 +13,10 @@ const server = createServer((socket) => {
   connections++
   socket.on('error', () => undefined).end()
 })
-
-let port = 0
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const { port } = server.address() as AddressInfo
 
 describe('replay isolation', () => {
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    port = (server.address() as AddressInfo).port
-  })
-
   afterAll(() => void server.close())
 
   describe('a replay', () => {

@@ -1,8 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Version } from '../../../lib/core/agent.ts'
+import { afterAll, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
@@ -18,11 +17,8 @@ import { runHostile } from './run-hostile.ts'
 const folder = mkdtempSync(join(tmpdir(), 'aes-code-steps-'))
 const table = await engineTable()
 const engine = engineOn(table)
-let version: Version
-
-beforeAll(async () => {
-  version = await publishFixture('three-steps')
-})
+const version = await publishFixture('three-steps')
+const hostile = await publishFixture('hostile')
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** An execution with a live lease. */
@@ -120,11 +116,6 @@ describe('context.step', () => {
 })
 
 describe('the result of a step', () => {
-  let hostile: Version
-  beforeAll(async () => {
-    hostile = await publishFixture('hostile')
-  })
-
   it.each([
     ['function', 'has the type function, which is not JSON.'],
     ['symbol', 'has the type symbol, which is not JSON.'],

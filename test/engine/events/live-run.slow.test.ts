@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, describe, expect, inject, it, vi } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Model, ResponsePart } from '../../../lib/core/model.ts'
 import type { ExecutionEvent } from '../../../lib/core/step.ts'
@@ -12,13 +12,10 @@ import { executionOf, leased } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { meterCapacity } from '../../support/proxy/observe.ts'
-import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
+import { startProxy } from '../../support/proxy/start-proxy.ts'
 
 const meter = meterCapacity()
-let proxy: HttpProxy
-beforeAll(async () => {
-  proxy = await startProxy(inject('dynamodb'), meter.behavior)
-})
+const proxy = await startProxy(inject('dynamodb'), meter.behavior)
 afterAll(() => proxy.stop())
 
 const ANSWER = JSON.stringify({ answer: 'Because it is so. '.repeat(20) })

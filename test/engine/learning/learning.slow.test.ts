@@ -109,14 +109,6 @@ describe('learning', () => {
   })
 
   describe('a run without dynamic learning', () => {
-    it('sends no examples to the model', async () => {
-      const version = await aLearner()
-      await past(version, { answer: 'From the past.' })
-      const { execution, body } = await run(version, { learns: false })
-      expect(body).not.toContain('From the past.')
-      expect(execution.learnedFrom).toBeNull()
-    })
-
     it('is every run of a code agent, even with the option', async () => {
       const code = "export default () => ({ answer: 'Computed.' })"
       const version = await aLearner({ code: true }, { code })

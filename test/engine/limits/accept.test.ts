@@ -111,47 +111,41 @@ describe('a request whose record cannot be written', () => {
   })
 })
 
-describe('limits that change while they are read', () => {
-  it('fail no run that waits for them', async () => {
-    const owners = { organizationId: system.newId(), tenantId: 'acme', agentId: system.newId() }
-    const change = () => forgetLimits(owners.organizationId, { kind: 'tenant', id: 'acme' })
-    const limits = { ...NO_LIMITS, maxOpenExecutions: 1, updatedAt: '2026-11-25T10:00:00.000Z' }
-    const store = {
-      async hasAny() {
-        change()
-        return true
-      },
-      async get({ subject }: SubjectKey) {
-        change()
-        return subject.kind === 'tenant' ? limits : null
-      },
-    }
-    expect(await limitsOf(store, owners)).toEqual([{ subject: { kind: 'tenant', id: 'acme' }, limits }])
-  })
+it('limits that change while they are read fail no run that waits for them', async () => {
+  const owners = { organizationId: system.newId(), tenantId: 'acme', agentId: system.newId() }
+  const change = () => forgetLimits(owners.organizationId, { kind: 'tenant', id: 'acme' })
+  const limits = { ...NO_LIMITS, maxOpenExecutions: 1, updatedAt: '2026-11-25T10:00:00.000Z' }
+  const store = {
+    async hasAny() {
+      change()
+      return true
+    },
+    async get({ subject }: SubjectKey) {
+      change()
+      return subject.kind === 'tenant' ? limits : null
+    },
+  }
+  expect(await limitsOf(store, owners)).toEqual([{ subject: { kind: 'tenant', id: 'acme' }, limits }])
 })
 
-describe('a repeated request that is refused', () => {
-  it('leaves the slot to the first one, which has not written its record yet', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 1 })
-    const engine = service.engine()
-    const repeat = async () => {
-      service.pass(1)
-      const full = async () => {
-        throw new TooManyRequests(1_000)
-      }
-      await expect(service.submit({ key: 'once' }, { ...engine, admit: full })).rejects.toThrow(
-        TooManyRequests,
-      )
+it('a repeated request that is refused leaves the slot to the first one, which has no record yet', async () => {
+  const service = new LimitedService(table)
+  await service.limit(service.tenant(), { maxOpenExecutions: 1 })
+  const engine = service.engine()
+  const repeat = async () => {
+    service.pass(1)
+    const full = async () => {
+      throw new TooManyRequests(1_000)
     }
-    const admit: typeof engine.admit = async (_, record) => {
-      await repeat()
-      return record()
-    }
-    await service.submit({ key: 'once' }, { ...engine, admit })
-    expect(await service.slots(service.tenant())).toBe(1)
-    expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
-  })
+    await expect(service.submit({ key: 'once' }, { ...engine, admit: full })).rejects.toThrow(TooManyRequests)
+  }
+  const admit: typeof engine.admit = async (_, record) => {
+    await repeat()
+    return record()
+  }
+  await service.submit({ key: 'once' }, { ...engine, admit })
+  expect(await service.slots(service.tenant())).toBe(1)
+  expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
 })
 
 describe('maxRunsPerMinute', () => {

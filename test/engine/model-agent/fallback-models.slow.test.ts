@@ -103,34 +103,30 @@ describe('a model that is not available', () => {
   })
 })
 
-describe('a resumed run', () => {
-  it('sends the requests that it would have sent, to the model of its last step', async () => {
-    const script = [{ ...lookup, reasoning: 'Thought.' }, down, down, down, down]
-    const fallback = [{ ...lookup, reasoning: 'Other.' }, lookup, answer]
-    const whole = { first: scriptModel(script, 'anthropic'), second: scriptModel(fallback, 'openai') }
-    const models = ({ first, second }: typeof whole) => ({ model: first.model, fallbacks: [second.model] })
-    await run(await aToolAgent(models(whole)))
-    const parts = { first: scriptModel(script, 'anthropic'), second: scriptModel(fallback, 'openai') }
-    const version = await aToolAgent(models(parts))
-    const execution = executionOf(version, { input, options: runOptions({}) })
-    await engine.executions.create({ execution })
-    let writes = 0
-    const append: typeof engine.steps.append = async (params) => {
-      if (++writes === 3) throw new Error('The worker dies.')
-      return engine.steps.append(params)
-    }
-    const dying = { ...engine, steps: { ...engine.steps, append } }
-    await processMessage(dying, execution.id, aMessage(1))
-    await processMessage(engine, execution.id, aMessage(2))
-    expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS' })
-    const repeated = parts.second.requests.map(({ body }) => normalized(body))
-    // The script of the fallback was at its third response, which the first worker did not store.
-    expect(repeated.slice(0, 2)).toEqual(
-      whole.second.requests.slice(0, 2).map(({ body }) => normalized(body)),
-    )
-    expect(repeated[2]).toEqual(repeated[1])
-    expect(parts.first.requests).toHaveLength(5)
-  })
+it('a resumed run sends the requests that it would have sent, to the model of its last step', async () => {
+  const script = [{ ...lookup, reasoning: 'Thought.' }, down, down, down, down]
+  const fallback = [{ ...lookup, reasoning: 'Other.' }, lookup, answer]
+  const whole = { first: scriptModel(script, 'anthropic'), second: scriptModel(fallback, 'openai') }
+  const models = ({ first, second }: typeof whole) => ({ model: first.model, fallbacks: [second.model] })
+  await run(await aToolAgent(models(whole)))
+  const parts = { first: scriptModel(script, 'anthropic'), second: scriptModel(fallback, 'openai') }
+  const version = await aToolAgent(models(parts))
+  const execution = executionOf(version, { input, options: runOptions({}) })
+  await engine.executions.create({ execution })
+  let writes = 0
+  const append: typeof engine.steps.append = async (params) => {
+    if (++writes === 3) throw new Error('The worker dies.')
+    return engine.steps.append(params)
+  }
+  const dying = { ...engine, steps: { ...engine.steps, append } }
+  await processMessage(dying, execution.id, aMessage(1))
+  await processMessage(engine, execution.id, aMessage(2))
+  expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS' })
+  const repeated = parts.second.requests.map(({ body }) => normalized(body))
+  // The script of the fallback was at its third response, which the first worker did not store.
+  expect(repeated.slice(0, 2)).toEqual(whole.second.requests.slice(0, 2).map(({ body }) => normalized(body)))
+  expect(repeated[2]).toEqual(repeated[1])
+  expect(parts.first.requests).toHaveLength(5)
 })
 
 /** Without what differs in each run. */
@@ -145,27 +141,12 @@ describe('usage', () => {
     Object.fromEntries(SCRIPTED_PROVIDERS.map((name) => [`${name}/*`, { input: 10, output: 10 }])),
   )
 
-  describe.each(SCRIPTED_PROVIDERS)('a response of %s without usage', (provider) => {
-    it('counts with an estimate', async () => {
-      const text = 'word '.repeat(1_000)
-      const silent = [{ ...lookup, text, usage: null }, answer]
-      const { execution, steps } = await runScript(silent, { version, provider })
-      const [first, last] = steps.map(({ step }) => (step.kind === 'MODEL' ? step.usage : null))
-      expect(first).toMatchObject({ estimated: true, costUsd: expect.any(Number) })
-      expect(first?.outputTokens).toBeGreaterThan(800)
-      expect(first?.outputTokens).toBeLessThan(1_500)
-      expect(first?.inputTokens).toBeGreaterThan(50)
-      expect(first?.inputTokens).toBeLessThan(1_000)
-      expect(last).toEqual({ ...used, costUsd: 0.00015 })
-      expect(toExecutionRecord(execution).usage.estimated).toBe(true)
-    })
-
-    it('of zeros counts with an estimate', async () => {
-      const zero = { ...answer, usage: { inputTokens: 0, outputTokens: 0 } }
-      const { execution } = await runScript([zero], { version: await aModelAgent(), provider })
-      expect(execution.usage).toMatchObject({ estimated: true })
-      expect(execution.usage.inputTokens).toBeGreaterThan(50)
-    })
+  it('of a response without usage counts with an estimate, which the record says', async () => {
+    const { execution, steps } = await runScript([{ ...lookup, usage: null }, answer], { version })
+    const [first, last] = steps.map(({ step }) => (step.kind === 'MODEL' ? step.usage : null))
+    expect(first).toMatchObject({ estimated: true, costUsd: expect.any(Number) })
+    expect(last).toEqual({ ...used, costUsd: 0.00015 })
+    expect(toExecutionRecord(execution).usage.estimated).toBe(true)
   })
 
   describe.each(SCRIPTED_PROVIDERS)('a lost response of %s', (provider) => {

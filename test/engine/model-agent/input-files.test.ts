@@ -165,20 +165,18 @@ describe('an agent that is called as a tool', () => {
   })
 })
 
-describe('a run that learns', () => {
-  it('finds the correction of the same file, of which the index has a description', async () => {
-    const { name, model } = named('anthropic', [answer, answer])
-    const version = await aModelAgent({ model, inputSchema: INPUT })
-    const past = await run(version, sent)
-    const feedback = { rating: -1 as const, correctedOutput: { answer: 'Corrected.' }, note: null }
-    await giveFeedback(engine, { ...past, feedback, isReview: true })
-    const item = await (await engineTable()).get(executionKey(past.id), { consistent: true })
-    expect(JSON.stringify(item?.lesson)).not.toContain('JVBER')
-    const document = `data:application/pdf;base64,${PDF.data}`
-    const { learnedFrom } = await run(version, { ...sent, document }, { useDynamicLearning: true })
-    expect(learnedFrom).toEqual([past.id])
-    const last = JSON.stringify(scripted.requests(name)[1]?.body)
-    expect(last).toContain('Corrected.')
-    expect(last.split(PDF.data)).toHaveLength(1 + 1)
-  })
+it('a run that learns finds the correction of the same file, of which the index has a description', async () => {
+  const { name, model } = named('anthropic', [answer, answer])
+  const version = await aModelAgent({ model, inputSchema: INPUT })
+  const past = await run(version, sent)
+  const feedback = { rating: -1 as const, correctedOutput: { answer: 'Corrected.' }, note: null }
+  await giveFeedback(engine, { ...past, feedback, isReview: true })
+  const item = await (await engineTable()).get(executionKey(past.id), { consistent: true })
+  expect(JSON.stringify(item?.lesson)).not.toContain('JVBER')
+  const document = `data:application/pdf;base64,${PDF.data}`
+  const { learnedFrom } = await run(version, { ...sent, document }, { useDynamicLearning: true })
+  expect(learnedFrom).toEqual([past.id])
+  const last = JSON.stringify(scripted.requests(name)[1]?.body)
+  expect(last).toContain('Corrected.')
+  expect(last.split(PDF.data)).toHaveLength(1 + 1)
 })

@@ -46,15 +46,6 @@ describe('an agent without tools on an openai-compatible server', () => {
       expect.stringMatching(/does not match the output schema.*\n- \/answer must be a string/s),
     ])
   })
-
-  it('repeats a truncated response without it in the history', async () => {
-    const endless = { text: '{"answer":"and on and on', finish: 'length' as const }
-    const { execution, requests, done } = await runScript([endless, json], { version: await aModelAgent() })
-    done()
-    expect(execution.status).toBe('SUCCESS')
-    expect(requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([2_000, 4_000])
-    expect(requests[1]?.history).toEqual(requests[0]?.history)
-  })
 })
 
 describe.each([

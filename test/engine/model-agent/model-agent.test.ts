@@ -58,21 +58,19 @@ describe.each(PROVIDERS)('a model agent on %s', (provider) => {
   })
 })
 
-describe('the answer of a model agent', () => {
-  it('ends the run in ERROR OutputSchemaMismatch after two failed repairs', async () => {
-    const bad = { calls: [finalAnswer({ answer: 42, other: 1 })] }
-    const { execution, done } = await runScript([bad, bad, bad], { version: await aModelAgent() })
-    done()
-    expect(execution).toMatchObject({
-      status: 'ERROR',
-      steps: 3,
-      error: {
-        code: 'OutputSchemaMismatch',
-        message: 'The model returned 3 results; none matches the output schema.',
-      },
-    })
-    expect(execution.error?.errors).toContainEqual(expect.objectContaining({ path: '/answer' }))
+it('a wrong answer ends the run in ERROR OutputSchemaMismatch after two failed repairs', async () => {
+  const bad = { calls: [finalAnswer({ answer: 42, other: 1 })] }
+  const { execution, done } = await runScript([bad, bad, bad], { version: await aModelAgent() })
+  done()
+  expect(execution).toMatchObject({
+    status: 'ERROR',
+    steps: 3,
+    error: {
+      code: 'OutputSchemaMismatch',
+      message: 'The model returned 3 results; none matches the output schema.',
+    },
   })
+  expect(execution.error?.errors).toContainEqual(expect.objectContaining({ path: '/answer' }))
 })
 
 describe('maxAgentSteps', () => {
@@ -95,40 +93,13 @@ describe('maxAgentSteps', () => {
   )
 })
 
-describe('a provider that fails', () => {
-  it('repeatedly ends the run in ERROR ModelUnavailable with its message', async () => {
-    const { execution, requests } = await runScript(
-      () => ({ status: 503, headers: { 'retry-after': '0' } }),
-      {
-        version: await aModelAgent(),
-      },
-    )
-    expect(requests.length).toBeGreaterThan(4)
-    expect(execution).toMatchObject({ status: 'ERROR', error: { code: 'ModelUnavailable', step: 1 } })
-    expect(execution.error?.message).toContain('503')
-  })
-})
-
-describe('a run without a usable model', () => {
-  it.each([
-    ['unknown provider', 'acme/best'],
-    ['unknown level', 'anthropic/claude-sonnet-4-5:hihg'],
-  ])('(%s) ends in ERROR ModelNotConfigured before any request', async (_, model) => {
-    const version = await aModelAgent({ model })
-    const request = { version, input: { question: '?' }, tenantId: null }
-    const plain = { ...engine, environment: { ANTHROPIC_API_KEY: 'k' } }
-    const execution = await runInProcess(plain, { ...request, options: runOptions() })
-    expect(execution).toMatchObject({ status: 'ERROR', steps: 0, error: { code: 'ModelNotConfigured' } })
-  })
-
-  it('(none configured) names the environment variable to set', async () => {
-    const version = await aModelAgent()
-    const request = { version, input: {}, tenantId: null, options: runOptions() }
-    const execution = await runInProcess({ ...engine, environment: {} }, request)
-    expect(execution.error).toMatchObject({
-      code: 'ModelNotConfigured',
-      message: expect.stringContaining('DEFAULT_MODEL'),
-    })
+it('a run without a model names the environment variable to set', async () => {
+  const version = await aModelAgent()
+  const request = { version, input: {}, tenantId: null, options: runOptions() }
+  const execution = await runInProcess({ ...engine, environment: {} }, request)
+  expect(execution.error).toMatchObject({
+    code: 'ModelNotConfigured',
+    message: expect.stringContaining('DEFAULT_MODEL'),
   })
 })
 
@@ -164,25 +135,6 @@ describe('an agent as a tool', () => {
       // Its parent in the trace is the span of the call.
       traceparent: expect.stringMatching(`^00-${execution.id.replaceAll('-', '')}-[0-9a-f]{16}-01$`),
     })
-  })
-
-  it('is rejected in a cycle', async () => {
-    const organizationId = system.newId()
-    const version = await aModelAgent({
-      organizationId,
-      slug: 'self',
-      tools: [{ name: 'again', agent: 'self' }],
-    })
-    const { requests, done } = await runScript(
-      [
-        { calls: [{ name: 'again', input: { question: 'Me?' } }] },
-        { calls: [finalAnswer({ answer: 'No.' })] },
-      ],
-      { version },
-    )
-    done()
-    const toolResult = requests[1]?.history.find((item) => item.type === 'result')
-    expect(toolResult?.type === 'result' && toolResult.output).toContain('cycle')
   })
 
   it('is cancelled by the next worker if its parent was cancelled after both lost theirs', async () => {

@@ -161,17 +161,15 @@ describe.each(Object.keys(MODELS) as SearchProvider[])('a run that searches the 
   })
 })
 
-describe('a response that anthropic paused', () => {
-  it('is continued without a reminder, by any worker', async () => {
-    const paused = { searches, text: '{"answer":"Not yet."}', stopReason: 'pause_turn' }
-    const { stored, requests } = await runInSteps('anthropic', [paused, paused, answer])
-    expect(stored).toMatchObject({ status: 'SUCCESS', steps: 3, output: { answer: 'Because.' } })
-    expect(requests[2]?.history.filter(({ type }) => type === 'text')).toMatchObject([
-      { role: 'user' },
-      { role: 'assistant' },
-      { role: 'assistant' },
-    ])
-  })
+it('a response that anthropic paused is continued without a reminder, by any worker', async () => {
+  const paused = { searches, text: '{"answer":"Not yet."}', stopReason: 'pause_turn' }
+  const { stored, requests } = await runInSteps('anthropic', [paused, paused, answer])
+  expect(stored).toMatchObject({ status: 'SUCCESS', steps: 3, output: { answer: 'Because.' } })
+  expect(requests[2]?.history.filter(({ type }) => type === 'text')).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant' },
+    { role: 'assistant' },
+  ])
 })
 
 const providers = inject('isNightly') ? SCRIPTED_PROVIDERS : SCRIPTED_PROVIDERS.slice(0, 1)

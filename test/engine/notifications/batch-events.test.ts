@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { type Delivery, eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
+import { eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
 import { batchKey } from '../../../lib/dynamodb/table/keys.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
 import { system } from '../../../lib/system.ts'
@@ -209,18 +209,5 @@ describe('a batch that is deleted', () => {
     await outbox.deliver()
     expect(outbox.sent).toHaveLength(1)
     expect(await outbox.itemsOf(outbox.batch.id)).toEqual([])
-  })
-
-  it('leaves none if an attempt is repeated that was stored after the deletion', async () => {
-    const outbox = await failing()
-    await outbox.deliver()
-    const [delivery] = await outbox.deliveriesOfBatch(outbox.batch.id)
-    await outbox.remove()
-    const { deliveries } = outbox.stores
-    await deliveries.put({ delivery: delivery as Delivery, attempts: 0, dueAt: outbox.now() })
-    outbox.pass(60_000)
-    await outbox.deliver()
-    expect(await outbox.itemsOf(outbox.batch.id)).toEqual([])
-    expect(outbox.sent).toHaveLength(1)
   })
 })

@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { EVENT_BUS, eventIdOf } from '../../../lib/core/notification.ts'
 import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'
 import { warningKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { openRunLimits } from '../../../lib/engine/model-agent/run-limits.ts'
-import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
-import {
-  addressedOfLimit,
-  forgetWebhooks,
-  openDestinations,
-} from '../../../lib/engine/notifications/destinations.ts'
+import { forgetWebhooks } from '../../../lib/engine/notifications/destinations.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../../support/engine/executions.ts'
-import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
+import { anOutbox } from '../../support/notifications/an-outbox.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { graceMs } = leaseTimes()
@@ -167,34 +161,6 @@ describe('limit.warning', () => {
       }
   })
 
-  it('is repeated until its receiver answers, listed by its time, and sent again on request', async () => {
-    const { warn, spending, ...outbox } = open(undefined, Date.now())
-    const { organizationId } = outbox
-    const { id: destinationId } = outbox.addWebhook({ types: ['limit.warning', 'execution.succeeded'] })
-    const before = await outbox.start()
-    await outbox.finish(before)
-    await outbox.deliver()
-    outbox.answers.set(destinationId, () => BROKEN)
-    outbox.pass(1_000)
-    await warn(spending({ limits: { maxCostUsd: { day: null, month: 10 }, warnAt: 0.8 } }))
-    await outbox.deliver()
-    outbox.answers.set(destinationId, () => OK)
-    outbox.dropMessages()
-    outbox.pass(12 * graceMs)
-    await outbox.sweep()
-    await outbox.deliver()
-    const { items } = await outbox.stores.deliveries.list({
-      ...{ organizationId, destinationId, limit: 10, after: null },
-    })
-    const [warning] = items
-    expect(items.map(({ subject }) => subject.id)).toEqual([warning?.subject.id, before.id])
-    expect(warning).toMatchObject({ subject: { kind: 'limit' }, status: 'DELIVERED', attempts: 2 })
-    const eventId = eventIdOf(warning as NonNullable<typeof warning>)
-    const request = { organizationId, destinationId, eventId }
-    expect(await redeliver(outbox.engine, request)).toMatchObject({ status: 'DELIVERED', attempts: 3 })
-    expect(await redeliver(outbox.engine, { ...request, organizationId: system.newId() })).toBeNull()
-  })
-
   it('is not written without a destination that wants it, and is made up for when there is one', async () => {
     const { warn, spending, settle, sentData, ...outbox } = open()
     outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
@@ -255,14 +221,6 @@ describe('limit.warning', () => {
     await expect(run?.check({ name: 'a/model' })).rejects.toMatchObject({ error: { code: 'BudgetExceeded' } })
     await settle()
     expect(sentData()).toMatchObject([{ tenantId: 'acme', period: 'day', spentUsd: 12 }])
-  })
-
-  it('goes to the event bus', async () => {
-    const destinations = openDestinations({ list: async () => [] }, { environment: { EVENT_BUS: 'bus' } })
-    const subject = { kind: 'tenant' as const, id: 'acme' }
-    const addressed = addressedOfLimit({ organizationId: system.newId(), subject })
-    const found = await destinations.of(addressed, 'limit.warning')
-    expect(found.map(({ id }) => id)).toEqual([EVENT_BUS])
   })
 
   it('expires with its deliveries where executions do', async () => {

@@ -19,37 +19,33 @@ function open() {
   return { ...anOutbox(table), table }
 }
 
-describe('a receiver that hangs', () => {
-  it('holds up no other URL that was given with a run', async () => {
-    const outbox = open()
-    const run = async (webhookUrl: string) => {
-      await outbox.finish(await outbox.start({ webhookUrl }))
-      await outbox.deliver()
-    }
-    outbox.answers.set('default', () => SILENT)
-    for (let i = 0; i < 3; i++) await run('https://dead.example/')
-    outbox.answers.set('default', () => OK)
-    await run('https://healthy.example/')
-    expect(outbox.sent).toHaveLength(4)
-  })
+it('a receiver that hangs holds up no other URL that was given with a run', async () => {
+  const outbox = open()
+  const run = async (webhookUrl: string) => {
+    await outbox.finish(await outbox.start({ webhookUrl }))
+    await outbox.deliver()
+  }
+  outbox.answers.set('default', () => SILENT)
+  for (let i = 0; i < 3; i++) await run('https://dead.example/')
+  outbox.answers.set('default', () => OK)
+  await run('https://healthy.example/')
+  expect(outbox.sent).toHaveLength(4)
 })
 
-describe('the list of webhooks', () => {
-  it('is not that of before if it cannot be read: nothing is handled without a new webhook', async () => {
-    let webhooks: unknown[] = []
-    let isBroken = false
-    const list = async () => {
-      if (isBroken) throw new Error('Throttled.')
-      return webhooks as never
-    }
-    const destinations = openDestinations({ list }, { environment: {}, cachedMs: 1 })
-    const execution = { organizationId: 'o', parentExecutionId: null, isDraft: false } as never
-    expect(await destinations.of(execution, 'execution.failed')).toEqual([])
-    webhooks = [{ id: 'new' }]
-    isBroken = true
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    await expect(destinations.of(execution, 'execution.failed')).rejects.toThrow('Throttled.')
-  })
+it('the list of webhooks is not that of before if it cannot be read', async () => {
+  let webhooks: unknown[] = []
+  let isBroken = false
+  const list = async () => {
+    if (isBroken) throw new Error('Throttled.')
+    return webhooks as never
+  }
+  const destinations = openDestinations({ list }, { environment: {}, cachedMs: 1 })
+  const execution = { organizationId: 'o', parentExecutionId: null, isDraft: false } as never
+  expect(await destinations.of(execution, 'execution.failed')).toEqual([])
+  webhooks = [{ id: 'new' }]
+  isBroken = true
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  await expect(destinations.of(execution, 'execution.failed')).rejects.toThrow('Throttled.')
 })
 
 describe('a run that waits, with an event', () => {
@@ -89,45 +85,41 @@ describe('a run that waits, with an event', () => {
   })
 })
 
-describe('a run that waits for many things many times', () => {
-  it('fits into its record', async () => {
-    const outbox = open()
-    outbox.addWebhook()
-    let run = await outbox.start()
-    const waits = Array.from({ length: 100 }, (_, i) => ({
-      ...{ kind: 'approval' as const, id: system.newId(), step: i },
-      name: String(i).padStart(128, '0'),
-    }))
-    for (let i = 0; i < 25; i++) {
-      expect(await outbox.suspend(run, waits)).toBe(true)
-      run = (await outbox.wake(run.id)) as typeof run
-    }
-    expect(JSON.stringify(run.pendingEvents).length).toBeLessThan(25_000)
-    expect(run.pendingEvents).toHaveLength(20)
-  })
+it('a run that waits for many things many times fits into its record', async () => {
+  const outbox = open()
+  outbox.addWebhook()
+  let run = await outbox.start()
+  const waits = Array.from({ length: 100 }, (_, i) => ({
+    ...{ kind: 'approval' as const, id: system.newId(), step: i },
+    name: String(i).padStart(128, '0'),
+  }))
+  for (let i = 0; i < 25; i++) {
+    expect(await outbox.suspend(run, waits)).toBe(true)
+    run = (await outbox.wake(run.id)) as typeof run
+  }
+  expect(JSON.stringify(run.pendingEvents).length).toBeLessThan(25_000)
+  expect(run.pendingEvents).toHaveLength(20)
 })
 
-describe('a run whose event is not delivered', () => {
-  it('is resumed at its time', async () => {
-    const outbox = open()
-    outbox.addWebhook()
-    const run = await outbox.start()
-    await outbox.suspend(run, [{ kind: 'approval' }], HOUR_MS)
-    outbox.setAccepting(false)
-    const until = outbox.now() + HOUR_MS
-    const wakes: number[] = []
-    const queue = {
-      send: async ({ delayMs = 0 }) => {
-        wakes.push(outbox.now() + delayMs)
-      },
-    }
-    const engine = { ...outbox.engine, ...outbox.stores, queue } as never
-    // As the sweeper does at the longest interval.
-    for (; outbox.now() < until; outbox.pass(10 * 60_000))
-      await wake(engine, run.id, { owner: 'worker', expiresAt: outbox.now() })
-    expect(wakes).toHaveLength(1)
-    expect(Math.abs((wakes[0] ?? 0) - until)).toBeLessThan(1_000)
-  })
+it('a run whose event is not delivered is resumed at its time', async () => {
+  const outbox = open()
+  outbox.addWebhook()
+  const run = await outbox.start()
+  await outbox.suspend(run, [{ kind: 'approval' }], HOUR_MS)
+  outbox.setAccepting(false)
+  const until = outbox.now() + HOUR_MS
+  const wakes: number[] = []
+  const queue = {
+    send: async ({ delayMs = 0 }) => {
+      wakes.push(outbox.now() + delayMs)
+    },
+  }
+  const engine = { ...outbox.engine, ...outbox.stores, queue } as never
+  // As the sweeper does at the longest interval.
+  for (; outbox.now() < until; outbox.pass(10 * 60_000))
+    await wake(engine, run.id, { owner: 'worker', expiresAt: outbox.now() })
+  expect(wakes).toHaveLength(1)
+  expect(Math.abs((wakes[0] ?? 0) - until)).toBeLessThan(1_000)
 })
 
 describe('the end of a run', () => {
@@ -159,40 +151,36 @@ describe('the end of a run', () => {
   })
 })
 
-describe('a record that cannot be read', () => {
-  it('is delivered without payloads if a chunk is missing, and the log goes on', async () => {
-    const outbox = open()
-    outbox.addWebhook()
-    const text = Buffer.from(crypto.getRandomValues(new Uint8Array(40_000))).toString('base64')
-    const run = await outbox.start({ input: { text } })
-    await outbox.finish(run)
-    const { items } = await outbox.table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': executionKey(run.id).pk },
-    })
-    for (const { pk, sk, data } of items) if (data) await outbox.table.delete({ pk, sk } as never)
-    await outbox.deliver()
-    outbox.pass(10 * graceMs)
-    expect(await outbox.sweep()).toBe(0)
-    expect(outbox.sent).toMatchObject([{ data: { id: run.id, status: 'SUCCESS' } }])
+it('a record that lacks a chunk is delivered without payloads, and the log goes on', async () => {
+  const outbox = open()
+  outbox.addWebhook()
+  const text = Buffer.from(crypto.getRandomValues(new Uint8Array(40_000))).toString('base64')
+  const run = await outbox.start({ input: { text } })
+  await outbox.finish(run)
+  const { items } = await outbox.table.query({
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': executionKey(run.id).pk },
   })
+  for (const { pk, sk, data } of items) if (data) await outbox.table.delete({ pk, sk } as never)
+  await outbox.deliver()
+  outbox.pass(10 * graceMs)
+  expect(await outbox.sweep()).toBe(0)
+  expect(outbox.sent).toMatchObject([{ data: { id: run.id, status: 'SUCCESS' } }])
 })
 
-describe('an execution whose events are never handled', () => {
-  it('holds up the log for three days at most', async () => {
-    const outbox = open()
-    outbox.addWebhook()
-    await outbox.finish(await outbox.start())
-    outbox.dropMessages()
-    outbox.pass(2 * DAY_MS)
-    expect(await outbox.sweep()).toBeGreaterThan(DAY_MS)
-    outbox.dropMessages()
-    outbox.pass(DAY_MS)
-    expect(await outbox.sweep()).toBe(0)
-    expect(outbox.messages()).toHaveLength(1)
-    await outbox.sweep()
-    expect(outbox.messages()).toHaveLength(1)
-  })
+it('an execution whose events are never handled holds up the log for three days at most', async () => {
+  const outbox = open()
+  outbox.addWebhook()
+  await outbox.finish(await outbox.start())
+  outbox.dropMessages()
+  outbox.pass(2 * DAY_MS)
+  expect(await outbox.sweep()).toBeGreaterThan(DAY_MS)
+  outbox.dropMessages()
+  outbox.pass(DAY_MS)
+  expect(await outbox.sweep()).toBe(0)
+  expect(outbox.messages()).toHaveLength(1)
+  await outbox.sweep()
+  expect(outbox.messages()).toHaveLength(1)
 })
 
 describe('a webhook', () => {
@@ -261,32 +249,30 @@ describe('a redelivery that fails', () => {
   })
 })
 
-describe('an execution that is entered long after its end', () => {
-  it('is found by the sweeper', async () => {
-    const outbox = open()
-    outbox.addWebhook()
-    const run = await outbox.start()
-    const { executions } = outbox.stores
-    const finishedAt = new Date(outbox.now()).toISOString()
-    const ended = await executions.end({
-      ...{ ...run, execution: run, finishedAt, staysListed: true },
-      error: { code: 'AgentFailed', message: 'No.' },
-    } as never)
-    // Another one moves the position.
-    outbox.pass(20 * graceMs)
-    await outbox.finish(await outbox.start())
-    await outbox.deliver()
-    outbox.pass(6 * graceMs)
-    await outbox.sweep()
-    expect(await outbox.stores.deliveries.getPosition()).toBeGreaterThan(Date.parse(finishedAt))
-    outbox.setAccepting(false)
-    await executions.settle({ execution: ended as never, until: null })
-    outbox.setAccepting(true)
-    outbox.pass(6 * graceMs)
-    await outbox.sweep()
-    await outbox.deliver()
-    expect(outbox.sent).toHaveLength(2)
-  })
+it('an execution that is entered long after its end is found by the sweeper', async () => {
+  const outbox = open()
+  outbox.addWebhook()
+  const run = await outbox.start()
+  const { executions } = outbox.stores
+  const finishedAt = new Date(outbox.now()).toISOString()
+  const ended = await executions.end({
+    ...{ ...run, execution: run, finishedAt, staysListed: true },
+    error: { code: 'AgentFailed', message: 'No.' },
+  } as never)
+  // Another one moves the position.
+  outbox.pass(20 * graceMs)
+  await outbox.finish(await outbox.start())
+  await outbox.deliver()
+  outbox.pass(6 * graceMs)
+  await outbox.sweep()
+  expect(await outbox.stores.deliveries.getPosition()).toBeGreaterThan(Date.parse(finishedAt))
+  outbox.setAccepting(false)
+  await executions.settle({ execution: ended as never, until: null })
+  outbox.setAccepting(true)
+  outbox.pass(6 * graceMs)
+  await outbox.sweep()
+  await outbox.deliver()
+  expect(outbox.sent).toHaveLength(2)
 })
 
 it('a delivery that was stored after its execution was deleted is removed with its next attempt', async () => {

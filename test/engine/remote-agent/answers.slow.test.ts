@@ -93,7 +93,6 @@ describe('a remote agent', () => {
       'The agent answered with invalid JSON.',
     ],
     ['HTML', text(200, 'text/html', '<p>'), 'AgentFailed', 'content type text/html'],
-    ['binary data', (r) => r.writeHead(200).end(Buffer.from([0xff, 0x00])), 'AgentFailed', 'binary'],
     ['a list', (r) => answer(r, []), 'OutputSchemaMismatch', 'must be a JSON object'],
     ['another output', (r) => answer(r, { answer: 1 }), 'OutputSchemaMismatch', 'output schema'],
     [
@@ -101,12 +100,6 @@ describe('a remote agent', () => {
       (r) => r.writeHead(307, { location: 'http://169.254.169.254/latest' }).end(),
       'AgentFailed',
       'is a redirect (307) to http://169.254.169.254/latest. Redirects are not followed.',
-    ],
-    [
-      'a compressed body',
-      (r) => answer(r, {}, 200, { 'content-encoding': 'gzip' }),
-      'AgentFailed',
-      'compressed',
     ],
   ])('fails for good with %s', async (_, behave, code, message) => {
     const remote = await aRemote(behave)
@@ -166,15 +159,12 @@ describe('a remote agent', () => {
     expect(remote.asked.map(({ body }) => body.execution.attempt)).toEqual([1, 2, 3, 4, 5])
   })
 
-  it.each([
-    ['a private address', 'https://10.0.0.7/agent', [], 'non-public address'],
-    ['plain HTTP', 'http://shop.example/agent', [], 'must start with https://'],
-  ])('is denied at %s', async (_, url, allowedHosts, message) => {
-    const run = await aRemoteRun(null, { remote: { url, allowedHosts } })
+  it('is denied at an address that the egress policy does not allow', async () => {
+    const run = await aRemoteRun(null, { remote: { url: 'https://10.0.0.7/agent', allowedHosts: [] } })
     await run.process()
     expect((await run.stored()).error).toMatchObject({
       code: 'AgentFailed',
-      message: expect.stringContaining(message),
+      message: expect.stringContaining('non-public address'),
     })
   })
 

@@ -1,24 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { isFinal } from '../../../lib/core/execution.ts'
+import { seededRandom } from '../../support/data/random.ts'
 import { answer, aRemote, aRemoteRun, stream } from '../../support/engine/remote-run.ts'
 
 const RUNS = 40
 const MAX_ROUNDS = 60
 
-/** A generator of numbers below 1: the same for each seed (mulberry32). */
-function randomOf(seed: number) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 describe('runs of a remote agent that drops, delays, cuts and answers 503', () => {
   it.each([1, 2, 3])('end with the right output, with one effect each (seed %i)', async (seed) => {
-    const random = randomOf(seed)
+    const { next: random } = seededRandom(seed, 'remote agent')
     const effects = new Map<string, string>()
     const callbacks: { url: string; key: string }[] = []
     const remote = await aRemote(async (response, { headers, body }) => {

@@ -32,6 +32,15 @@ const RECORDED = { models: 'recorded' as const }
 /** The engine of a process that has no API key, and neither models nor tools. */
 const offline: Engine = { ...engine, environment: { DEFAULT_MODEL: '' } }
 
+/** The engine, where this execution has another journal. */
+const withJournal = ({ id }: Execution, steps: RecordedModelStep[]): Engine => ({
+  ...engine,
+  steps: {
+    ...engine.steps,
+    read: async (params) => (params.executionId === id ? steps : engine.steps.read(params)),
+  },
+})
+
 const sumOf = (all: Usage[]): Usage => all.reduce(addUsage)
 const usageIn = (steps: RecordedModelStep[]) => sumOf(steps.map(({ step }) => step.usage))
 
@@ -219,13 +228,10 @@ describe('a replay with recorded models of an original that failed', () => {
         ...engine.executions,
         get: async (key) => (key.id === original.id ? timedOut : engine.executions.get(key)),
       },
-      steps: {
-        ...engine.steps,
-        read: async (params) => {
-          if (params.executionId !== original.id) return engine.steps.read(params)
-          return steps.map((each) => ({ ...each, results: new Map([...each.results].slice(0, results)) }))
-        },
-      },
+      steps: withJournal(
+        original,
+        steps.map((each) => ({ ...each, results: new Map([...each.results].slice(0, results)) })),
+      ).steps,
     })
     for (const results of [0, 1, 2]) {
       const version = await engine.agents.getVersion({ ...original, id: original.versionId })
@@ -277,15 +283,9 @@ describe('a replay with recorded models', () => {
       results,
       step: index < 3 || !step.request ? step : { ...step, request: { ...step.request, messages: 'other' } },
     }))
-    const on = {
-      ...engine,
-      steps: {
-        ...engine.steps,
-        read: async (params: { executionId: string }) =>
-          params.executionId === original.id ? other : engine.steps.read(params),
-      },
-    }
-    const { execution } = await runReplay(on, original, version, { settings: RECORDED })
+    const { execution } = await runReplay(withJournal(original, other), original, version, {
+      settings: RECORDED,
+    })
     expect(execution).toMatchObject({ status: 'SUCCESS', steps: 4 })
     const cleared = requests.map((request) => JSON.stringify(request).includes('[cleared'))
     expect(cleared.slice(-2)).toEqual([true, false])
@@ -336,19 +336,11 @@ describe('a replay with recorded models', () => {
       // With the same ids, the second request is the same again.
       const script = [{ calls: [{ ...look('a'), id: 'call_1' }] }, answer]
       const { original, version, steps, requests } = await anOriginal([...script, ...script])
-      const { read } = engine.steps
       const older = steps.map(({ step: { request, ...step }, results }, index) => ({
         step: { ...step, ...(request && index >= missing && { request }) },
         results,
       }))
-      const on = {
-        ...engine,
-        steps: {
-          ...engine.steps,
-          read: async (params: { executionId: string }) =>
-            params.executionId === original.id ? older : read(params),
-        },
-      }
+      const on = withJournal(original, older)
       const { execution, steps: replayed } = await runReplay(on, original, version, { settings: RECORDED })
       expect(execution).toMatchObject({ status: 'SUCCESS', replayedUsage: null, steps: 2 })
       expect(replayed.map(({ step }) => step.request)).toEqual(steps.map(({ step }) => step.request))

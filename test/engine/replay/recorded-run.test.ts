@@ -34,36 +34,34 @@ function stepOf(number: number, calls: StepCall[]): RecordedModelStep {
   return { step: { kind: 'MODEL', number, calls, ...made, messages: [] }, results }
 }
 
-describe('recorded run', () => {
-  it('hashes the input of each call once, however often it is looked for', () => {
-    let reads = 0
-    const input = (id: number) =>
-      Object.defineProperty({}, 'id', { enumerable: true, get: () => ++reads && id }) as Json
-    const approval = { id: 'a', until: at, inputSchema: {} } as unknown as NonNullable<StepCall['approval']>
-    const callsOf = (prefix: string): StepCall[] =>
-      Array.from({ length: 30 }, (_, index) => ({
-        ...{ id: `${prefix}${index}`, name: 'look', input: input(index % 3), error: null, approval },
-      }))
-    const recorded: RecordedModelStep[] = []
-    const journal = { recorded, appendResult: async () => undefined }
-    const steps = [stepOf(1, callsOf('o')), stepOf(2, callsOf('p'))]
-    const recording = { original: {}, steps } as unknown as Recording
-    const replay = replayOf({ id: 'original' })
-    const run = new RecordedRun({ replay, recording, options: runOptions(), journal, refuses: () => false })
-    const opened = reads
-    for (const number of [1, 2]) {
-      const calls = run.withApprovals(callsOf(`${number}-`), number)
-      const { step } = stepOf(number, calls)
-      recorded.push({ step, results: new Map() })
-      const document = { name: 'look' } as ToolDocument
-      const found = calls.map(({ id }) => run.resultOf(document, `${number}-${id}`))
-      expect(found.map((result) => result?.ok && result.value)).toEqual(
-        calls.map((_, index) => `${number === 1 ? 'o' : 'p'}${index}`),
-      )
-    }
-    // As many calls as the original has.
-    expect(reads).toBe(2 * opened)
-  })
+it('a recorded run hashes the input of each call once, however often it is looked for', () => {
+  let reads = 0
+  const input = (id: number) =>
+    Object.defineProperty({}, 'id', { enumerable: true, get: () => ++reads && id }) as Json
+  const approval = { id: 'a', until: at, inputSchema: {} } as unknown as NonNullable<StepCall['approval']>
+  const callsOf = (prefix: string): StepCall[] =>
+    Array.from({ length: 30 }, (_, index) => ({
+      ...{ id: `${prefix}${index}`, name: 'look', input: input(index % 3), error: null, approval },
+    }))
+  const recorded: RecordedModelStep[] = []
+  const journal = { recorded, appendResult: async () => undefined }
+  const steps = [stepOf(1, callsOf('o')), stepOf(2, callsOf('p'))]
+  const recording = { original: {}, steps } as unknown as Recording
+  const replay = replayOf({ id: 'original' })
+  const run = new RecordedRun({ replay, recording, options: runOptions(), journal, refuses: () => false })
+  const opened = reads
+  for (const number of [1, 2]) {
+    const calls = run.withApprovals(callsOf(`${number}-`), number)
+    const { step } = stepOf(number, calls)
+    recorded.push({ step, results: new Map() })
+    const document = { name: 'look' } as ToolDocument
+    const found = calls.map(({ id }) => run.resultOf(document, `${number}-${id}`))
+    expect(found.map((result) => result?.ok && result.value)).toEqual(
+      calls.map((_, index) => `${number === 1 ? 'o' : 'p'}${index}`),
+    )
+  }
+  // As many calls as the original has.
+  expect(reads).toBe(2 * opened)
 })
 
 const scripted = await startScriptedEngine()

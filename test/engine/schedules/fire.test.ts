@@ -169,23 +169,21 @@ describe('after a process that died when it had started the execution', () => {
   })
 })
 
-describe('with overlap: skip', () => {
-  it('skips firings while the last execution is open, however many these are', async () => {
-    const service = new ScheduleService()
-    const schedule = await service.create({ cron: '* * * * *', overlap: 'skip' })
-    await service.run((MAX_FIRINGS + 5) * MINUTE)
-    const [execution, ...others] = await service.executions(schedule)
-    expect(others).toEqual([])
-    const firings = await service.firings(schedule)
-    expect([firings.length, firings[0], firings.at(-1)]).toEqual([
-      MAX_FIRINGS,
-      '12:14 SKIPPED',
-      '12:05 SKIPPED',
-    ])
-    await service.end(schedule, execution?.id ?? '')
-    await service.run(MINUTE)
-    expect((await service.firings(schedule))[0]).toBe('12:15 STARTED')
-  })
+it('the overlap skip skips firings while the last execution is open, however many these are', async () => {
+  const service = new ScheduleService()
+  const schedule = await service.create({ cron: '* * * * *', overlap: 'skip' })
+  await service.run((MAX_FIRINGS + 5) * MINUTE)
+  const [execution, ...others] = await service.executions(schedule)
+  expect(others).toEqual([])
+  const firings = await service.firings(schedule)
+  expect([firings.length, firings[0], firings.at(-1)]).toEqual([
+    MAX_FIRINGS,
+    '12:14 SKIPPED',
+    '12:05 SKIPPED',
+  ])
+  await service.end(schedule, execution?.id ?? '')
+  await service.run(MINUTE)
+  expect((await service.firings(schedule))[0]).toBe('12:15 STARTED')
 })
 
 describe('after an outage', () => {

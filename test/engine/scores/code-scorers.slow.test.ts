@@ -77,12 +77,6 @@ describe('a scorer in code', () => {
     })
   })
 
-  it('that never returns ends at its time limit', async () => {
-    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: 1 }
-    const { status, pair } = await score('for (;;) {}', { execution })
-    expect([status, pair?.error?.code]).toEqual(['SUCCESS', 'TimedOut'])
-  })
-
   it('spends what the trial may cost by the agents that it runs', async () => {
     const { model } = scripted.scriptModel(() => ({
       calls: [finalAnswer({ answer: 'x' })],

@@ -11,6 +11,7 @@ import { system } from '../../../lib/system.ts'
 import { aVersion, type Death, mortalTable } from '../../support/rollouts/rollout-run.ts'
 import { FAITHFUL, ScoredService } from '../../support/scores/scored-service.ts'
 import { memoryTable, scan } from '../../support/tables/memory-table.ts'
+import { rate } from './rate.ts'
 
 const newService = (scorers = [FAITHFUL], table = memoryTable()) => ScoredService.create(table, { scorers })
 const ERROR = { code: 'AgentFailed', message: 'It failed.' }
@@ -34,17 +35,11 @@ describe('a production run with a scorer', () => {
     expect(await service.sums()).toEqual([{ runs: 1, sum: 800_000, squares: 640_000, low: 0, failed: 0 }])
   })
 
-  it.each([
-    ['a score that is no number', { score: 'high' }, 'InvalidScore'],
-    ['a score above 1', { score: 1.01 }, 'InvalidScore'],
-    ['no score', {}, 'InvalidScore'],
-  ])('has no score, and says so: the scorer answers %s', async (_, output, code) => {
+  it('has no score, and says so: the scorer answers no number from 0 to 1', async () => {
     const service = await newService()
     const run = await service.run()
-    await service.deliver()
-    await service.work({ output } as never)
-    await service.deliver()
-    expect(await service.scoresOf(run)).toMatchObject([{ score: null, error: { code } }])
+    await service.score(1.01)
+    expect(await service.scoresOf(run)).toMatchObject([{ score: null, error: { code: 'InvalidScore' } }])
     expect((await service.read(run.id))?.status).toBe('SUCCESS')
     expect(await service.sums()).toMatchObject([{ runs: 0, failed: 1 }])
   })
@@ -196,56 +191,39 @@ describe('a score that is too low', () => {
     })
   })
 
+  const list = async (
+    { organizationId, outbox, scored }: ScoredService,
+    scores: 'low' | 'reviewed',
+    agentId: string | null = scored.agentId,
+  ) => {
+    const filter = { organizationId, agentId, tenantId: null, status: null, scores }
+    const { items } = await outbox.stores.executions.listSummaries({ ...filter, limit: 10, after: null })
+    return items.map(({ id }) => id)
+  }
+
   it('waits for a review: a rating of a user is none', async () => {
     const service = await newService()
-    const { executions } = service.outbox.stores
-    const { organizationId } = service
-    const run = await service.run()
+    const { id } = await service.run()
     await service.score(0.1)
     await service.run()
     await service.score(0.9)
-    const list = async (scores: 'low' | 'reviewed') => {
-      const filter = { organizationId, agentId: service.scored.agentId, tenantId: null, status: null, scores }
-      const { items } = await executions.listSummaries({ ...filter, limit: 10, after: null })
-      return items.map(({ id }) => id)
-    }
-    const rate = (isReview: boolean) => {
-      const updatedAt = new Date(service.outbox.now()).toISOString()
-      const feedback = { rating: -1 as const, correctedOutput: null, note: null, updatedAt }
-      return executions.giveFeedback({
-        organizationId,
-        id: run.id,
-        feedback,
-        isReview,
-        writer: system.newId(),
-      })
-    }
-    expect(await list('low')).toEqual([run.id])
-    await rate(false)
-    expect(await list('low')).toEqual([run.id])
-    expect(await list('reviewed')).toEqual([])
-    await rate(true)
-    await rate(false)
-    expect(await list('low')).toEqual([])
-    expect(await list('reviewed')).toEqual([run.id])
+    expect(await list(service, 'low')).toEqual([id])
+    await rate(service, id, -1, false)
+    expect(await list(service, 'low')).toEqual([id])
+    expect(await list(service, 'reviewed')).toEqual([])
+    await rate(service, id, -1, true)
+    await rate(service, id, -1, false)
+    expect(await list(service, 'low')).toEqual([])
+    expect(await list(service, 'reviewed')).toEqual([id])
   })
 
   it('waits for no review that was given before', async () => {
     const service = await newService()
-    const { executions } = service.outbox.stores
-    const { organizationId } = service
     const { id } = await service.run()
-    const feedback = {
-      rating: 1 as const,
-      correctedOutput: null,
-      note: null,
-      updatedAt: new Date().toISOString(),
-    }
-    await executions.giveFeedback({ organizationId, id, feedback, isReview: true, writer: 'w' })
+    await rate(service, id, 1, true)
     await service.score(0.1)
-    const filter = { organizationId, agentId: null, tenantId: null, status: null, limit: 10, after: null }
-    expect((await executions.listSummaries({ ...filter, scores: 'low' })).items).toEqual([])
-    expect((await executions.listSummaries({ ...filter, scores: 'reviewed' })).items).toMatchObject([{ id }])
+    expect(await list(service, 'low', null)).toEqual([])
+    expect(await list(service, 'reviewed', null)).toEqual([id])
   })
 })
 

@@ -4,20 +4,12 @@ import { readAgreement, readScores } from '../../../lib/engine/usage/read-scores
 import { system } from '../../../lib/system.ts'
 import { ScoredService } from '../../support/scores/scored-service.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
+import { rate } from './rate.ts'
 
 const accessOf = ({ organizationId }: ScoredService, limits: Partial<Access> = {}): Access => ({
   ...{ ...UNLIMITED, organizationId, tokenId: 'token' },
   ...limits,
 })
-
-async function review(service: ScoredService, id: string, rating: 1 | -1, isReview = true): Promise<void> {
-  const updatedAt = new Date(service.outbox.now()).toISOString()
-  const feedback = { rating, correctedOutput: null, note: null, updatedAt }
-  const { organizationId } = service
-  await service.outbox.stores.executions.giveFeedback({
-    ...{ organizationId, id, feedback, isReview, writer: system.newId() },
-  })
-}
 
 describe('readAgreement', () => {
   it('compares scores with reviews: not with ratings of users, and only of agents that the token may see', async () => {
@@ -30,11 +22,11 @@ describe('readAgreement', () => {
     for (const [score, rating] of runs) {
       const { id } = await service.run()
       await service.score(score)
-      await review(service, id, rating)
+      await rate(service, id, rating, true)
     }
     const rated = await service.run()
     await service.score(0.1)
-    await review(service, rated.id, 1, false)
+    await rate(service, rated.id, 1, false)
     await service.run()
     await service.fail({ code: 'AgentFailed', message: 'It failed.' })
     const read = (access: Access, query = {}) => readAgreement(outbox.stores, { access, query })

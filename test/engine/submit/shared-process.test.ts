@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterEach, describe, expect, inject, it, vi } from 'vitest'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { LimitExceeded } from '../../../lib/core/limit-errors.ts'
@@ -12,14 +12,11 @@ import { admission } from '../../../lib/limits/admission.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
 import { aMessage } from '../../support/engine/scripted-engine.ts'
 
-let own: TestOrganization
-beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('echo')
-})
+let own = await newOrganization()
+await own.publish('echo')
 afterEach(() => vi.restoreAllMocks())
 
 /** `processes`: whether a runner receives what is sent. */

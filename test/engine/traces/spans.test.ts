@@ -119,25 +119,23 @@ describe('the spans of a model agent', () => {
   })
 })
 
-describe('the spans of a code agent', () => {
-  it('are its steps, with all attempts, and its waits', () => {
-    const run = aRun({ model: null })
-    const spans = spansOf(codeJournal(), run)
-    expect(spans.slice(1).map(({ name, startedAt, finishedAt }) => [name, startedAt, finishedAt])).toEqual([
-      ['step load', at(1), at(2)],
-      ['step save', at(2), at(6)],
-      ['step ask', at(6), at(9)],
-      ['wait nap', at(9), at(20)],
-      ['wait paid', at(21), run.finishedAt],
-    ])
-    expect(named(spans, 'step save')).toMatchObject({
-      status: { code: 2 },
-      attributes: { 'error.type': 'E_SAVE' },
-    })
-    // The parent of the run of the agent.
-    const step = codeJournal()[2]?.step as never
-    expect(named(spans, 'step ask').spanId).toBe(spanIdOf(callKeyOf(run, step, { id: attemptId(1) })))
+it('the spans of a code agent are its steps, with all attempts, and its waits', () => {
+  const run = aRun({ model: null })
+  const spans = spansOf(codeJournal(), run)
+  expect(spans.slice(1).map(({ name, startedAt, finishedAt }) => [name, startedAt, finishedAt])).toEqual([
+    ['step load', at(1), at(2)],
+    ['step save', at(2), at(6)],
+    ['step ask', at(6), at(9)],
+    ['wait nap', at(9), at(20)],
+    ['wait paid', at(21), run.finishedAt],
+  ])
+  expect(named(spans, 'step save')).toMatchObject({
+    status: { code: 2 },
+    attributes: { 'error.type': 'E_SAVE' },
   })
+  // The parent of the run of the agent.
+  const step = codeJournal()[2]?.step as never
+  expect(named(spans, 'step ask').spanId).toBe(spanIdOf(callKeyOf(run, step, { id: attemptId(1) })))
 })
 
 describe('content', () => {

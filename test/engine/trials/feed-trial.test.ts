@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { listMeasures } from '../../../lib/contract/trial-outcome.ts'
-import type { Version } from '../../../lib/core/agent.ts'
 import { type Execution, failure, type NewExecution, type Outcome } from '../../../lib/core/execution.ts'
 import type { ExecutionListParams } from '../../../lib/core/ports/executions.ts'
 import type { Judgement, TrialSums } from '../../../lib/core/trial.ts'
@@ -18,11 +17,8 @@ import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const table = memoryTable()
 const { executions } = openStores(table)
-let version: Version
-beforeAll(async () => {
-  vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1')
-  version = await aModelAgent({}, { table })
-})
+const version = await aModelAgent({}, { table })
+beforeAll(() => void vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1'))
 
 /** A final execution of the version that has cost so much. */
 async function anOriginal(costUsd = 0.01, overrides: Partial<NewExecution> = {}): Promise<Execution> {
@@ -392,21 +388,19 @@ describe('a trial', () => {
   })
 })
 
-describe('workers that die', () => {
-  it('repeat the end of a trial: its sums are those of all lines', async () => {
-    const originals = idsOf(await anAmount(2))
-    const whole = await aTrial(originals)
-    await whole.settle()
-    const { length } = whole.requests
-    const sums = (await whole.stored())?.sums
-    expect(sums?.runs).toBe(2)
-    // From the end of the last line on.
-    for (let at = length - 12; at < length; at++) {
-      for (const kind of ['die before', 'die after'] as const) {
-        const run = await aTrial(originals, { faults: [{ at, kind }] })
-        expect(await run.findProblems(), `${kind} ${at}`).toEqual([])
-        expect((await run.stored())?.sums).toMatchObject({ runs: 2, verdicts: sums?.verdicts })
-      }
+it('workers that die repeat the end of a trial: its sums are those of all lines', async () => {
+  const originals = idsOf(await anAmount(2))
+  const whole = await aTrial(originals)
+  await whole.settle()
+  const { length } = whole.requests
+  const sums = (await whole.stored())?.sums
+  expect(sums?.runs).toBe(2)
+  // From the end of the last line on.
+  for (let at = length - 12; at < length; at++) {
+    for (const kind of ['die before', 'die after'] as const) {
+      const run = await aTrial(originals, { faults: [{ at, kind }] })
+      expect(await run.findProblems(), `${kind} ${at}`).toEqual([])
+      expect((await run.stored())?.sums).toMatchObject({ runs: 2, verdicts: sums?.verdicts })
     }
-  })
+  }
 })

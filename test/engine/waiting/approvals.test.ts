@@ -104,6 +104,13 @@ async function aRun(
   }
 }
 
+/** The same, after its first message. */
+async function aStartedRun(...[script = REFUND_200, ...more]: Partial<Parameters<typeof aRun>>) {
+  const run = await aRun(script, ...more)
+  await run.process()
+  return run
+}
+
 type Deciding = {
   input?: JsonObject | null
   note?: string | null
@@ -133,8 +140,7 @@ const treeOf = (depth: number): JsonObject =>
 
 describe('a tool call that needs an approval', () => {
   it('waits for it, and is then executed', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     const { suspension, status } = await run.stored()
     const id = await run.approvalId()
     expect([status, server.calls]).toEqual(['IN_PROGRESS', []])
@@ -156,8 +162,7 @@ describe('a tool call that needs an approval', () => {
     ['more by a default of the tool', { id: 'x' }, 'IN_PROGRESS'],
     ['what its own schema refuses', { id: 'x', usd: 'many' }, 'SUCCESS'],
   ])('is one with %s: %j ends %s', async (_, input, status) => {
-    const run = await aRun([{ calls: [refund(input)] }, answer])
-    await run.process()
+    const run = await aStartedRun([{ calls: [refund(input)] }, answer])
     expect((await run.stored()).status).toBe(status)
   })
 
@@ -206,8 +211,7 @@ describe('a tool call that needs an approval', () => {
 
   it('does not hold up the others of its response, nor a result beside it', async () => {
     const calls = [refund({ id: 'x', usd: 200 }), { name: 'look_up', input: { id: 'y' } }, ...answer.calls]
-    const run = await aRun([{ calls }])
-    await run.process()
+    const run = await aStartedRun([{ calls }])
     expect(server.calls.map(({ path }) => path)).toEqual(['/things/y'])
     expect((await run.stored()).status).toBe('IN_PROGRESS')
     await run.decide('approve')
@@ -217,11 +221,10 @@ describe('a tool call that needs an approval', () => {
   })
 
   it('waits again if another one is decided first', async () => {
-    const run = await aRun([
+    const run = await aStartedRun([
       { calls: [refund({ id: 'a', usd: 200 }), refund({ id: 'b', usd: 300 })] },
       answer,
     ])
-    await run.process()
     expect((await run.stored()).suspension?.waits).toHaveLength(2)
     await run.decide('approve', { index: 1 })
     await run.process()
@@ -234,19 +237,15 @@ describe('a tool call that needs an approval', () => {
   })
 })
 
-describe('what an approver sees first', () => {
-  it('is what the document names, with what the model said', async () => {
-    const tool = refundTool({ approval: { ...over100, show: ['/id', '/usd'] } })
-    const run = await aRun([{ ...REFUND_200[0], text: 'It arrived broken.' }, answer] as Script, [tool])
-    await run.process()
-    expect(await run.list()).toMatchObject([{ show: ['/id', '/usd'], reason: 'It arrived broken.' }])
-  })
+it('what an approver sees first is what the document names, with what the model said', async () => {
+  const tool = refundTool({ approval: { ...over100, show: ['/id', '/usd'] } })
+  const run = await aStartedRun([{ ...REFUND_200[0], text: 'It arrived broken.' }, answer] as Script, [tool])
+  expect(await run.list()).toMatchObject([{ show: ['/id', '/usd'], reason: 'It arrived broken.' }])
 })
 
 describe('the model learns', () => {
   it('that its call was rejected, and why', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     await run.decide('reject', { note: 'Refund half of it.' })
     await run.process()
     expect(run.shown()).toEqual([
@@ -256,16 +255,14 @@ describe('the model learns', () => {
   })
 
   it('nothing of a note without text', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     await run.decide('approve', { note: '' })
     await run.process()
     expect(run.shown()[0]).toMatch(/^<tool_result>/)
   })
 
   it('that nobody approved its call in time', async () => {
-    const run = await aRun(REFUND_200, [refundTool({ approval: true, approvalTimeoutSeconds: 3_600 })])
-    await run.process()
+    const run = await aStartedRun(REFUND_200, [refundTool({ approval: true, approvalTimeoutSeconds: 3_600 })])
     offsetMs = 3_600_001
     await run.process()
     expect(run.shown()).toEqual(['The call was not executed: nobody approved it in time.'])
@@ -273,8 +270,7 @@ describe('the model learns', () => {
   })
 
   it('what its call was executed with instead', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     await run.decide('approve', { input: { id: 'y', usd: 50 } })
     await run.process()
     expect(server.calls[0]?.path).toBe('/refunds/y?usd=50')
@@ -288,8 +284,7 @@ describe('the model learns', () => {
 
 describe('decideApproval', () => {
   it('counts the first of two decisions at the same moment', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     const [one, other] = await Promise.allSettled([run.decide('approve'), run.decide('reject')])
     const [kept, refused] = one.status === 'fulfilled' ? [one, other] : [other, one]
     expect(kept).toMatchObject({ status: 'fulfilled' })
@@ -300,8 +295,7 @@ describe('decideApproval', () => {
   })
 
   it('returns the stored decision to the same one again, also after the end', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     const first = await run.decide('approve', { note: 'Fine.' })
     expect(await run.decide('approve', { note: 'Again.', as: run.access({ tokenName: 'Bob' }) })).toEqual(
       first,
@@ -314,16 +308,14 @@ describe('decideApproval', () => {
   })
 
   it('counts before the timeout, however late the worker is, and not after it', async () => {
-    const early = await aRun(REFUND_200)
-    await early.process()
+    const early = await aStartedRun()
     await early.decide('approve')
     offsetMs = 8 * DAY_MS
     await early.process()
     expect(server.calls).toHaveLength(1)
 
     offsetMs = 0
-    const late = await aRun(REFUND_200)
-    await late.process()
+    const late = await aStartedRun()
     offsetMs = 7 * DAY_MS + 1_000
     expect(await late.list()).toEqual([])
     const refused = { code: 'ApprovalDecided', members: { decision: 'timeout' } }
@@ -380,8 +372,7 @@ describe('decideApproval', () => {
   })
 
   it('says by the short ID of the token who decided, whatever its name', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     const tokenId = '01a2003a-d1f2-7169-a695-5ea4428d9251'
     const as = run.access({ tokenId, tokenName: 'Ann (finance)' })
     expect(await run.decide('approve', { as })).toMatchObject({ by: 'Ann (finance) (01a2003a…9251)' })
@@ -408,8 +399,7 @@ describe('decideApproval', () => {
     }
     async function expectDecision(caller: Access, approver: Access, isAllowed: boolean) {
       const tool = refundTool({ approval: { notByCaller: true } })
-      const run = await aRun(REFUND_200, [tool], {}, organizationId, caller.tokenId)
-      await run.process()
+      const run = await aStartedRun(REFUND_200, [tool], {}, organizationId, caller.tokenId)
       const approval = { notByCaller: true }
       expect(await openDecider(base.tokens, approver)(approval, run.execution)).toBe(isAllowed)
       const decided = await run.decide('approve', { as: approver }).catch((error) => error)
@@ -468,8 +458,7 @@ describe('decideApproval', () => {
     ['of a wrong type', { id: 'x', usd: 'many' }, '/input/usd'],
     ['that is too large', { id: 'x'.repeat(300_000) }, '/input'],
   ])('refuses an edited input %s', async (_, input, path) => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     await expect(run.decide('approve', { input })).rejects.toMatchObject({
       code: 'InputSchemaMismatch',
       errors: [{ path, message: expect.stringContaining(`${path} `) }],
@@ -478,15 +467,16 @@ describe('decideApproval', () => {
   })
 
   it('finds no approval of a call that needs none', async () => {
-    const run = await aRun([{ calls: [refund({ id: 'x', usd: 5 }), refund({ id: 'x', usd: 500 })] }, answer])
-    await run.process()
+    const run = await aStartedRun([
+      { calls: [refund({ id: 'x', usd: 5 }), refund({ id: 'x', usd: 500 })] },
+      answer,
+    ])
     for (const id of [await run.approvalId(0), 'f'.repeat(32), '', '../x'])
       await expect(run.decide('approve', { id })).rejects.toMatchObject({ code: 'ApprovalNotFound' })
   })
 
   it('refuses a decision on a run that was cancelled', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     await cancelExecution(run.engine, { access: run.access(), executionId: run.execution.id })
     await expect(run.decide('approve')).rejects.toMatchObject({ code: 'ExecutionEnded' })
     await run.process()
@@ -494,10 +484,9 @@ describe('decideApproval', () => {
   })
 
   it('looks again if the message could not be sent', async () => {
-    const run = await aRun(REFUND_200, undefined, {
+    const run = await aStartedRun(REFUND_200, undefined, {
       queue: { send: () => Promise.reject(new Error('no queue')) },
     })
-    await run.process()
     await run.decide('approve')
     const { openUntil } = await run.stored()
     expect(openUntil).toBeLessThan(clock.now() + DAY_MS)
@@ -506,8 +495,7 @@ describe('decideApproval', () => {
 
 describe('listApprovals', () => {
   it('returns what suspended runs wait for', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     const [approval] = await run.list()
     expect(approval).toMatchObject({
       id: await run.approvalId(),
@@ -523,8 +511,7 @@ describe('listApprovals', () => {
 
   it('resumes a run whose approver died before the message was sent', async () => {
     const sent: unknown[] = []
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     const reached = Promise.withResolvers<void>()
     run.engine.queue = {
       send: () => {
@@ -541,8 +528,7 @@ describe('listApprovals', () => {
 
   it('continues within a run whose approvals exceed the page', async () => {
     const calls = Array.from({ length: 5 }, (_, i) => refund({ id: `${i}`, usd: 200 }))
-    const run = await aRun([{ calls }, answer])
-    await run.process()
+    const run = await aStartedRun([{ calls }, answer])
     const found: string[] = []
     const { encodeCursor } = await import('../../../lib/core/cursor.ts')
     for (let cursor: string | undefined; ; ) {
@@ -567,8 +553,7 @@ describe('listDecided', () => {
       refund({ id: 'b', usd: 300 }),
       refund({ id: 'c', usd: 400 }),
     ]
-    const run = await aRun([{ calls, text: 'The customer asks for it.' }, answer])
-    await run.process()
+    const run = await aStartedRun([{ calls, text: 'The customer asks for it.' }, answer])
     expect(await decidedBy(run)).toEqual([])
     await run.decide('approve', { index: 1, note: 'Fine.' })
     offsetMs = 5
@@ -586,14 +571,12 @@ describe('listDecided', () => {
   })
 
   it('has no timeout, and nothing of other agents, tenants and organizations', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     await run.decide('approve')
     expect(await decidedBy(run)).toHaveLength(1)
     for (const more of [{ agents: ['other'] }, { tenantId: 'acme' }, { organizationId: system.newId() }])
       expect(await decidedBy(run, run.access(more))).toEqual([])
-    const late = await aRun(REFUND_200)
-    await late.process()
+    const late = await aStartedRun()
     offsetMs = 8 * DAY_MS
     await expect(late.decide('approve')).rejects.toMatchObject({ code: 'ApprovalDecided' })
     expect(await decidedBy(late)).toEqual([])
@@ -620,8 +603,7 @@ describe('listDecided', () => {
 
 describe('the steps and events of a run', () => {
   it('show what waits, and the decision', async () => {
-    const run = await aRun(REFUND_200)
-    await run.process()
+    const run = await aStartedRun()
     const shown = async () => (await run.steps()).map(toStepRecord)[0]?.toolCalls?.[0]
     const id = await run.approvalId()
     expect(await shown()).toMatchObject({ approval: { id, until: expect.any(String) } })
@@ -650,8 +632,7 @@ describe('the steps and events of a run', () => {
     const child = await aModelAgent({ slug: `child-${system.newId()}` }, { table })
     const tool = { name: 'ask_child', agent: child.slug }
     const calls = [{ name: 'ask_child', input: { question: 'Who?' } }]
-    const run = await aRun([{ calls }, answer], [tool], {}, child.organizationId)
-    await run.process()
+    const run = await aStartedRun([{ calls }, answer], [tool], {}, child.organizationId)
     const [recorded] = await run.steps()
     const id = [...(recorded?.results.values() ?? [])][0]?.result.executionId ?? ''
     const { organizationId } = run.execution

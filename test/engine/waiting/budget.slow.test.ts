@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, describe, expect, inject, it } from 'vitest'
 import { ANONYMOUS } from '../../../lib/core/access.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
@@ -15,15 +15,12 @@ import { executionOf, leased } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
 import { meterCapacity } from '../../support/proxy/observe.ts'
-import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
+import { startProxy } from '../../support/proxy/start-proxy.ts'
 
 const meter = meterCapacity()
 const sent: QueuedExecution[] = []
 let offsetMs = 0
-let proxy: HttpProxy
-beforeAll(async () => {
-  proxy = await startProxy(inject('dynamodb'), meter.behavior)
-})
+const proxy = await startProxy(inject('dynamodb'), meter.behavior)
 afterAll(() => proxy.stop())
 
 const openEngine = () => ({
@@ -106,12 +103,10 @@ describe('suspending and resuming a run', () => {
   })
 })
 
-describe('callback URLs', () => {
-  it('cost no write unit in a run with a step: its lease is renewed once', async () => {
-    const step = `await context.step('step', () => 1)`
-    const urls = `await context.callbackUrl('a'); await context.callbackUrl('b')`
-    const { units } = await costOfRun(step)
-    expect((await costOfRun(`${urls}; ${step}`)).units).toBe(units)
-    expect((await costOfRun(`${step}; ${urls}`)).units).toBe(units + 1)
-  })
+it('callback URLs cost no write unit in a run with a step: its lease is renewed once', async () => {
+  const step = `await context.step('step', () => 1)`
+  const urls = `await context.callbackUrl('a'); await context.callbackUrl('b')`
+  const { units } = await costOfRun(step)
+  expect((await costOfRun(`${urls}; ${step}`)).units).toBe(units)
+  expect((await costOfRun(`${step}; ${urls}`)).units).toBe(units + 1)
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
 import { ExecutionInProgress } from '../../../lib/core/resource-errors.ts'
@@ -8,17 +8,13 @@ import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { system } from '../../../lib/system.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aFamily, ask, asksOnce, HOUR_MS, SLEEPS } from '../../support/engine/family.ts'
-import { httpTool, startToolServer, type ToolServer } from '../../support/engine/model-agent.ts'
-import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { httpTool, startToolServer } from '../../support/engine/model-agent.ts'
+import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import { ownTable, scan } from '../../support/tables/memory-table.ts'
 
 const table = await ownTable()
-let scripted: ScriptedModel
-let server: ToolServer
-beforeAll(async () => {
-  scripted = await startScriptedModel()
-  server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
-})
+const scripted = await startScriptedModel()
+const server = await startToolServer((path, response) => void response.end(JSON.stringify({ path })))
 afterAll(() => Promise.all([scripted.stop(), server.stop()]))
 
 const newFamily = () => aFamily({ table, scripted })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, describe, expect, inject, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import { ExecutionInProgress, ExecutionNotFound } from '../../../lib/core/resource-errors.ts'
@@ -11,7 +11,7 @@ import { engineOn } from '../../support/engine/engine-on.ts'
 import { aFamily, ask, HOUR_MS } from '../../support/engine/family.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { scheduledTable } from '../../support/lifecycle/tables.ts'
-import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { ownTable, scan } from '../../support/tables/memory-table.ts'
 import { wrapTable } from '../../support/tables/wrap-table.ts'
@@ -19,10 +19,7 @@ import { wrapTable } from '../../support/tables/wrap-table.ts'
 const table = await ownTable()
 /** Each death in the night, else a sample. */
 const STRIDE = inject('isNightly') ? 1 : 11
-let scripted: ScriptedModel
-beforeAll(async () => {
-  scripted = await startScriptedModel()
-})
+const scripted = await startScriptedModel()
 afterAll(() => scripted.stop())
 
 const referenceTo = ({ id, organizationId }: Execution) => ({
@@ -174,44 +171,42 @@ describe('a process that dies at any of its requests', () => {
 
 const ACTORS = ['resume', 'resume-again', 'cancel', 'cancel-child', 'delete-child', 'sweep'] as const
 
-describe('processes that act at the same time', () => {
-  it('end each execution once, and leave none that is open, listed or forgotten', async () => {
-    const params = fc.record({
-      actors: fc.subarray([...ACTORS], { minLength: 2 }),
-      /** Whether the child has ended before: then its end resumes the parent. */
-      hasEnded: fc.boolean(),
-    })
-    const property = fc.asyncProperty(params, fc.scheduler(), async ({ actors, hasEnded }, scheduler) => {
-      const tree = await aTree()
-      const { family, parent, requests, start, descendants, recover } = tree
-      await start()
-      const [child, sleeper] = (await descendants()) as [Execution, Execution]
-      family.passTime(HOUR_MS)
-      await family.receive({ executionId: sleeper.id, wakes: true })
-      if (hasEnded) await family.receive({ executionId: child.id, wakes: true })
-      family.dropMessages()
-      const scheduled = { ...family.engine, ...engineOn(scheduledTable(table, scheduler)) }
-      const on: Engine = { ...scheduled, queue: family.engine.queue, system: family.engine.system }
-      const resumed = { executionId: hasEnded ? parent.id : child.id, wakes: true }
-      const roles: Record<(typeof ACTORS)[number], () => Promise<unknown>> = {
-        resume: () => family.receive(resumed, on),
-        'resume-again': () => family.receive(resumed, on),
-        cancel: () => cancelExecution(on, referenceTo(parent)),
-        'cancel-child': () => cancelExecution(on, referenceTo(child)),
-        'delete-child': () => deleteExecution(on, referenceTo(child)).catch(ignoreRefusal),
-        sweep: () => family.sweep(on),
-      }
-      await scheduler.waitFor(Promise.all(actors.map((actor) => roles[actor]())))
-      await recover()
-      const ended = await family.read(parent)
-      expect(isFinal(ended)).toBe(true)
-      expect((await descendants()).filter((each) => !isFinal(each))).toEqual([])
-      if (actors.includes('delete-child')) await expireEvents(family)
-      expect(await listed()).toEqual([])
-      if (!actors.includes('cancel')) expect([ended.status, requests.length]).toEqual(['SUCCESS', 2])
-    })
-    await fc.assert(property, { numRuns: propertyRuns(30) })
+it('processes that act at the same time end each execution once, and leave none open, listed or forgotten', async () => {
+  const params = fc.record({
+    actors: fc.subarray([...ACTORS], { minLength: 2 }),
+    /** Whether the child has ended before: then its end resumes the parent. */
+    hasEnded: fc.boolean(),
   })
+  const property = fc.asyncProperty(params, fc.scheduler(), async ({ actors, hasEnded }, scheduler) => {
+    const tree = await aTree()
+    const { family, parent, requests, start, descendants, recover } = tree
+    await start()
+    const [child, sleeper] = (await descendants()) as [Execution, Execution]
+    family.passTime(HOUR_MS)
+    await family.receive({ executionId: sleeper.id, wakes: true })
+    if (hasEnded) await family.receive({ executionId: child.id, wakes: true })
+    family.dropMessages()
+    const scheduled = { ...family.engine, ...engineOn(scheduledTable(table, scheduler)) }
+    const on: Engine = { ...scheduled, queue: family.engine.queue, system: family.engine.system }
+    const resumed = { executionId: hasEnded ? parent.id : child.id, wakes: true }
+    const roles: Record<(typeof ACTORS)[number], () => Promise<unknown>> = {
+      resume: () => family.receive(resumed, on),
+      'resume-again': () => family.receive(resumed, on),
+      cancel: () => cancelExecution(on, referenceTo(parent)),
+      'cancel-child': () => cancelExecution(on, referenceTo(child)),
+      'delete-child': () => deleteExecution(on, referenceTo(child)).catch(ignoreRefusal),
+      sweep: () => family.sweep(on),
+    }
+    await scheduler.waitFor(Promise.all(actors.map((actor) => roles[actor]())))
+    await recover()
+    const ended = await family.read(parent)
+    expect(isFinal(ended)).toBe(true)
+    expect((await descendants()).filter((each) => !isFinal(each))).toEqual([])
+    if (actors.includes('delete-child')) await expireEvents(family)
+    expect(await listed()).toEqual([])
+    if (!actors.includes('cancel')) expect([ended.status, requests.length]).toEqual(['SUCCESS', 2])
+  })
+  await fc.assert(property, { numRuns: propertyRuns(30) })
 })
 
 /** Of the deletion of an execution that is open, or that its parent still needs. */

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Version } from '../../../lib/core/agent.ts'
+import { describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
@@ -22,15 +21,11 @@ const MINUTE_MS = 60_000
 const INPUT = { text: 'x' }
 const ONE_STEP = runOptions({ maxAgentSteps: 1 })
 const LEASE = { owner: 'leader', expiresAt: Date.now() + 3_600_000 }
-let version: Version
+const version = await publishFixture('echo')
 const ids = () => ({
   organizationId: version.organizationId,
   agentId: version.agentId,
   versionId: version.id,
-})
-
-beforeAll(async () => {
-  version = await publishFixture('echo')
 })
 
 /** Runs the agent with a cache entry that lives for a minute. */

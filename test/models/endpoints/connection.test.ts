@@ -6,7 +6,7 @@ import { json, serve } from '../../tools/serve.ts'
 import { secret } from '../../tools/tools.ts'
 import { requestOf, useScriptedModel } from '../support.ts'
 
-const scripted = useScriptedModel()
+const server = await useScriptedModel()
 const FORMATS = ['openai-compatible', 'openai', 'anthropic'] as const
 const KEY = 'the-key-of-the-gateway'
 
@@ -18,7 +18,6 @@ async function openAt(
   environment: object = { GATE_KEY: KEY },
 ) {
   const id = `script-${randomUUID()}`
-  const { server } = scripted
   server.script(id, script)
   const gate = { baseUrl: `${server.url}/${format}/v1`, format, ...endpoint }
   const open = async () => {

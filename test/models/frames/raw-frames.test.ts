@@ -563,6 +563,7 @@ describe('a response that is not a stream', () => {
         index: 0,
         message: {
           role: 'model',
+          reasoning_content: 'Let me see.',
           content: 'I add.',
           tool_calls: [{ id: 7, function: { name: 'add', arguments: { a: 1, b: 2 } } }, null],
           function_call: null,
@@ -576,6 +577,7 @@ describe('a response that is not a stream', () => {
   }
   const MESSAGE = {
     content: [
+      { type: 'thinking', thinking: 'Let me see.', signature: 'signed' },
       { type: 'text', text: 'I add.' },
       { type: 'canvas' },
       null,
@@ -587,6 +589,7 @@ describe('a response that is not a stream', () => {
   }
   const RESPONSE = {
     output: [
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Let me see.' }] },
       { type: 'message', content: [{ type: 'output_text', text: 'I add.' }] },
       { type: 'canvas' },
       { type: 'function_call', call_id: 'c', name: 'add', arguments: { a: 1, b: 2 } },
@@ -597,6 +600,7 @@ describe('a response that is not a stream', () => {
     output: {
       message: {
         content: [
+          { reasoningContent: { reasoningText: { text: 'Let me see.', signature: 'signed' } } },
           { text: 'I add.' },
           { canvas: {} },
           { toolUse: { toolUseId: 'c', name: 'add', input: { a: 1, b: 2 } } },
@@ -616,6 +620,16 @@ describe('a response that is not a stream', () => {
     const body = `\n ${JSON.stringify(whole, null, 2)}`
     const response = await respond(format as ScriptedProvider, { body, contentType })
     expect(summaryOf(response)).toEqual(EXPECTED)
+    expect(JSON.stringify(response.messages)).toContain('Let me see.')
+  })
+
+  it.each(Object.entries(WHOLE))('has no part that is missing: %s', async (format, whole) => {
+    const body = JSON.stringify(whole).slice(0, -40)
+    const responding = respond(format as ScriptedProvider, { body, contentType: 'application/json' })
+    await expect(responding).rejects.toMatchObject({
+      isTransient: true,
+      message: expect.stringContaining('in an unknown format'),
+    })
   })
 
   it('may be a stream with another content type', async () => {

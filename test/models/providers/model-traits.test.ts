@@ -12,7 +12,7 @@ import { readSection } from '../../infra/read-section.ts'
 import { json, serve } from '../../tools/serve.ts'
 import { requestOf, useScriptedModel } from '../support.ts'
 
-const scripted = useScriptedModel()
+const server = await useScriptedModel()
 
 type Row = [Provider, string, Reasoning, wire: object, maxOutputTokens: number | null]
 
@@ -83,7 +83,6 @@ const REQUESTS: Row[] = [
 
 describe('openModel with a reasoning level', () => {
   it.each(REQUESTS)('for %s/%s:%s sends %j', async (format, id, reasoning, wire, maxOutputTokens) => {
-    const { server } = scripted
     server.script(id, [{ text: 'Three.' }])
     const name = server.modelFor(format, id, reasoning)
     const model = await openModel(name, server.environmentFor(format))
@@ -108,7 +107,6 @@ describe('getOutputLimit', () => {
     'claude-sonnet-5',
     'claude-fable-5-1',
   ])('knows what the SDK sends for %s without a limit', async (id) => {
-    const { server } = scripted
     server.script(id, [{ text: 'Three.' }])
     const model = await openModel(`anthropic/${id}`, server.environmentFor('anthropic'))
     await model.respond(requestOf(model))
@@ -141,7 +139,6 @@ describe('acceptsTemperature', () => {
     ['openai', 'unknown', 'default'],
     ['openai-compatible', 'qwen3:8b', 'default'],
   ])('says whether the temperature is sent to %s/%s:%s', async (format, id, reasoning) => {
-    const { server } = scripted
     server.script(id, [{ text: 'Three.' }])
     const name = server.modelFor(format, id, reasoning)
     const settings = { temperature: 0.5 }

@@ -2,24 +2,18 @@ import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import { findMediaProblem } from '../../../lib/models/check-model.ts'
 import { parseModelName } from '../../../lib/models/model-name.ts'
-import { openModel } from '../../../lib/models/open-model.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { MIN_CACHED_CHARACTERS } from '../../../lib/models/requests/prompt-caching.ts'
-import { system } from '../../../lib/system.ts'
 import { IMAGE, PDF } from '../../support/data/files.ts'
 import { costOfLongConversation } from '../../support/scripted-model/long-conversation.ts'
-import { ADD, requestOf, useScriptedModel } from '../support.ts'
+import { ADD, openScripted, requestOf, useScriptedModel } from '../support.ts'
 
-const scripted = useScriptedModel()
+const server = await useScriptedModel()
 
 /** Opens a model whose name says which one it is, so that it has the capabilities of that one. */
 async function open(provider: Provider, family: string, replies = 1) {
   const reply = { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }
-  const { server } = scripted
-  const name = `${family}-${system.newId()}`
-  server.script(name, Array(replies).fill(reply))
-  const model = await openModel(server.modelFor(provider, name), server.environmentFor(provider))
-  return { model, requests: () => server.requests(name) }
+  return openScripted(server, provider, Array(replies).fill(reply), { family })
 }
 
 const files = [
@@ -116,9 +110,7 @@ async function bodiesOf(
   family: string,
   { instructions = 'Be brief.', input = 'What is 1 + 2?', tools = [ADD] } = {},
 ) {
-  const id = `${family}-${system.newId()}`
-  scripted.server.script(id, () => call)
-  const model = await openModel(scripted.server.modelFor(format, id), scripted.server.environmentFor(format))
+  const { model, requests } = await openScripted(server, format, () => call, { family })
   const messages: Json[] = [model.userMessage(input)]
   for (let step = 0; step < 3; step++) {
     const response = await model.respond(requestOf(model, { instructions, tools, messages }))
@@ -128,7 +120,7 @@ async function bodiesOf(
     }))
     messages.push(...response.messages, model.toolMessage(results))
   }
-  return scripted.server.requests(id).map(({ body }) => body)
+  return requests().map(({ body }) => body)
 }
 
 const contentOf = (body: JsonObject = {}) =>
@@ -199,7 +191,7 @@ describe('prompt caching', () => {
   it.each(['anthropic', 'bedrock'] as const)(
     'reduces a run of 20 steps from 480,000 to 97,000 input tokens at %s',
     async (format) => {
-      const { cached, uncached } = await costOfLongConversation(scripted.server, format)
+      const { cached, uncached } = await costOfLongConversation(server, format)
       expect(uncached / 480_000).toBeGreaterThan(1)
       expect(uncached / 480_000).toBeLessThan(1.1)
       expect(cached / 97_000).toBeGreaterThan(1)

@@ -3,12 +3,11 @@ import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { ModelRequest } from '../../../lib/core/model.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
-import { system } from '../../../lib/system.ts'
 import type { RecordedRequest } from '../../support/scripted-model/recorded-request.ts'
 import type { Reply, Script } from '../../support/scripted-model/turn.ts'
-import { ADD, requestOf, useScriptedModel } from '../support.ts'
+import { ADD, openScripted, requestOf, useScriptedModel } from '../support.ts'
 
-const scripted = useScriptedModel()
+const server = await useScriptedModel()
 
 const ANSWER = {
   ...ADD,
@@ -39,12 +38,9 @@ async function respond(
   script: Script,
   given: Partial<ModelRequest> = { answerMode: 'structured', tools: [ANSWER] },
 ) {
-  const id = `${family}-${system.newId()}`
-  const { server } = scripted
-  server.script(id, script)
-  const model = await openModel(server.modelFor(provider, id), server.environmentFor(provider))
+  const { model, requests } = await openScripted(server, provider, script, { family })
   const send = () => model.respond(requestOf(model, given))
-  return { response: await send(), send, requests: server.requests(id) }
+  return { response: await send(), send, requests: requests() }
 }
 
 describe.each(FAMILIES)('native structured output of %s/%s', (...model) => {
@@ -106,7 +102,6 @@ describe('an inference profile of an application on Bedrock', () => {
   const ARN = 'arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123'
 
   it('has the capabilities of the model that follows its ARN, which Bedrock does not get', async () => {
-    const { server } = scripted
     server.script(ARN, [{ text: JSON.stringify(SENT) }, { text: 'Done.' }])
     const name = `bedrock/${ARN}#eu.anthropic.claude-sonnet-4-5-20250929-v1:0`
     const model = await openModel(name, server.environmentFor('bedrock'))

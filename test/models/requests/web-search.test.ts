@@ -9,7 +9,7 @@ import { findPrice, withCost } from '../../../lib/models/prices/price-table.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { ADD, requestOf, throughJson, useScriptedModel } from '../support.ts'
 
-const scripted = useScriptedModel()
+const server = await useScriptedModel()
 
 const declarationOf = (webSearch: WebSearch) => ({
   name: WEB_SEARCH,
@@ -24,7 +24,6 @@ type SearchProvider = keyof typeof MODELS
 const PROVIDERS = Object.keys(MODELS) as SearchProvider[]
 
 async function open(provider: SearchProvider, script: Script) {
-  const { server } = scripted
   const id = `${MODELS[provider]}-${randomUUID()}`
   server.script(id, script)
   const name = server.modelFor(provider, id)

@@ -2,16 +2,14 @@ import { AwsV4Signer } from 'aws4fetch'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
 import type { ToolResult } from '../../../lib/core/model.ts'
-import { openModel } from '../../../lib/models/open-model.ts'
 import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { toJsonSchema } from '../../../lib/schema/field-map.ts'
-import { system } from '../../../lib/system.ts'
 import { PIXEL } from '../../support/data/files.ts'
 import { KEY, SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
-import { ADD, requestOf, useScriptedModel } from '../support.ts'
+import { ADD, openScripted, requestOf, useScriptedModel } from '../support.ts'
 
-const scripted = useScriptedModel()
+const scripted = await useScriptedModel()
 
 const text = { type: 'string' }
 const SIZE = { name: 'size', description: ' ', inputSchema: toJsonSchema({ größe: { type: 'number' } }) }
@@ -26,12 +24,8 @@ const ANY = {
 }
 
 /** A model whose id begins with a real one, so that rules for it apply. */
-async function open(format: Provider, script: Script, family = 'script') {
-  const id = `${family}-${system.newId()}`
-  scripted.server.script(id, script)
-  const model = await openModel(scripted.server.modelFor(format, id), scripted.server.environmentFor(format))
-  return { model, requests: () => scripted.server.requests(id) }
-}
+const open = (format: Provider, script: Script, family = 'script') =>
+  openScripted(scripted, format, script, { family })
 
 type Opened = Awaited<ReturnType<typeof open>>
 
@@ -157,7 +151,7 @@ describe('a failed tool call at Bedrock', () => {
     ])
     const { headers = {}, body, model } = request ?? {}
     const signer = new AwsV4Signer({
-      url: `${scripted.server.url}/bedrock/model/${encodeURIComponent(String(model))}/converse-stream`,
+      url: `${scripted.url}/bedrock/model/${encodeURIComponent(String(model))}/converse-stream`,
       method: 'POST',
       body: JSON.stringify(body),
       headers: Object.entries(headers).filter(

@@ -1,25 +1,29 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
 import type { ResponsePart } from '../../../lib/core/model.ts'
+import { type Provider, traitsOf } from '../../../lib/models/providers/providers.ts'
 import { collectStream } from '../../../lib/models/responses/collect-stream.ts'
-
-const timeout = { expectFirst: () => undefined, expectNext: () => undefined }
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never
 const finish = { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage } as const
 
-async function partsOf(stream: LanguageModelV4StreamPart[]): Promise<ResponsePart[]> {
-  const parts: ResponsePart[] = []
+/** Collects the parts, and records what is shown, and which limit applied after each of them. */
+async function collect(stream: LanguageModelV4StreamPart[], provider: Provider = 'openai') {
+  const limits: string[] = []
+  const timeout = { expectFirst: () => void limits.push('first'), expectNext: () => void limits.push('next') }
+  const shown: ResponsePart[] = []
   const all = async function* () {
     yield* [...stream, finish]
   }
-  await collectStream(all(), timeout, {}, { text: '' }, (part) => parts.push(part))
-  return parts
+  const show = (part: ResponsePart) => shown.push(part)
+  const { content } = await collectStream(all(), timeout, traitsOf(provider).stream, { text: '' }, show)
+  return { content, limits, shown }
 }
 
 describe('collectStream', () => {
   it('shows pieces of text and of arguments, and no reasoning', async () => {
-    const parts = await partsOf([
+    const { shown } = await collect([
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: 'private' },
       { type: 'reasoning-end', id: 'r' },
@@ -33,7 +37,7 @@ describe('collectStream', () => {
       { type: 'tool-input-end', id: 'c' },
       { type: 'tool-call', toolCallId: 'c', toolName: 'add', input: '{"a":1}' },
     ])
-    expect(parts).toEqual([
+    expect(shown).toEqual([
       { text: 'I ' },
       { text: 'ask.' },
       { toolCall: { id: 'c', name: 'add', arguments: '{"a"' } },
@@ -42,18 +46,61 @@ describe('collectStream', () => {
   })
 
   it('shows the arguments of a provider that sends no pieces at once', async () => {
-    expect(await partsOf([{ type: 'tool-call', toolCallId: 'c', toolName: 'add', input: '{}' }])).toEqual([
-      { toolCall: { id: 'c', name: 'add', arguments: '{}' } },
-    ])
+    const call = { type: 'tool-call', toolCallId: 'c', toolName: 'add', input: '{}' } as const
+    const { shown } = await collect([call])
+    expect(shown).toEqual([{ toolCall: { id: 'c', name: 'add', arguments: '{}' } }])
   })
 
   it('shows no inputs of tools that the provider executes', async () => {
     const provider = { providerExecuted: true } as const
-    const parts = await partsOf([
+    const { shown } = await collect([
       { type: 'tool-input-start', id: 's', toolName: 'web_search', ...provider },
       { type: 'tool-input-delta', id: 's', delta: '{}' },
       { type: 'tool-call', toolCallId: 's', toolName: 'web_search', input: '{}', ...provider },
     ])
-    expect(parts).toEqual([])
+    expect(shown).toEqual([])
   })
+
+  it('keeps the order of parts that overlap, and their last metadata', async () => {
+    const { content } = await collect([
+      { type: 'reasoning-start', id: 'r', providerMetadata: { p: { signature: null } } },
+      { type: 'text-start', id: 't' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Let ' },
+      { type: 'text-delta', id: 't', delta: 'Three' },
+      { type: 'reasoning-delta', id: 'r', delta: 'me see.' },
+      { type: 'reasoning-end', id: 'r', providerMetadata: { p: { signature: 'signed' } } },
+      { type: 'text-delta', id: 't', delta: '.' },
+      { type: 'text-end', id: 't' },
+    ])
+    expect(content).toEqual([
+      { type: 'reasoning', text: 'Let me see.', providerMetadata: { p: { signature: 'signed' } } },
+      { type: 'text', text: 'Three.' },
+    ])
+  })
+
+  it('allows a model that begins to reason the time of a first token', async () => {
+    const { limits } = await collect([
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'Three' },
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+    ])
+    expect(limits).toEqual(['next', 'first', 'next'])
+  })
+
+  it.each(SCRIPTED_PROVIDERS)(
+    'allows a call of %s that time only if its input is buffered',
+    async (provider) => {
+      const { limits } = await collect(
+        [
+          { type: 'tool-input-start', id: 'c', toolName: 'add' },
+          { type: 'tool-input-delta', id: 'c', delta: '{}' },
+          { type: 'tool-call', toolCallId: 'c', toolName: 'add', input: '{}' },
+        ],
+        provider,
+      )
+      const duringInput = provider === 'bedrock' ? 'first' : 'next'
+      expect(limits).toEqual([duringInput, duringInput, 'next'])
+    },
+  )
 })

@@ -11,7 +11,7 @@ import { FORMATS, SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-
 import { completeResponse, type ScriptedResponse } from '../../support/scripted-model/turn.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'
 
-const scripted = useScriptedModel()
+const scripted = await useScriptedModel()
 
 const RESPONSE: ScriptedResponse = {
   reasoning: 'Let me see.',
@@ -32,7 +32,7 @@ function chunksOf(format: ScriptedProvider) {
 /** What a request returns after the first one was answered with a part of the response. */
 async function afterCut(format: ScriptedProvider, chunks: number, by: 'close' | 'end') {
   const script = [{ cut: RESPONSE, chunks, by }, RESPONSE]
-  const { model, requests } = await openScripted(scripted.server, format, script)
+  const { model, requests } = await openScripted(scripted, format, script)
   const first = await model.respond(requestOf(model)).catch((error: unknown) => error)
   return { first, requests }
 }
@@ -70,7 +70,7 @@ describe.each(SCRIPTED_PROVIDERS)('a stream of %s', { concurrent: true }, (forma
     const code = format === 'bedrock' ? 'throttlingException' : 'rate_limit_error'
     for (const chunks of boundaries.slice(0, sufficient)) {
       const by = { code, message: 'Too fast.' }
-      const { model } = await openScripted(scripted.server, format, [{ cut: RESPONSE, chunks, by }])
+      const { model } = await openScripted(scripted, format, [{ cut: RESPONSE, chunks, by }])
       await expect(model.respond(requestOf(model))).rejects.toMatchObject({
         isTransient: true,
         message: expect.stringContaining('Too fast.'),
@@ -78,20 +78,10 @@ describe.each(SCRIPTED_PROVIDERS)('a stream of %s', { concurrent: true }, (forma
     }
   })
 
-  it('reports a permanent error', async () => {
-    const code = format === 'bedrock' ? 'validationException' : 'invalid_request_error'
-    const by = { code, message: 'Not allowed.' }
-    const { model } = await openScripted(scripted.server, format, [{ cut: RESPONSE, by }])
-    await expect(model.respond(requestOf(model))).rejects.toMatchObject({
-      isTransient: false,
-      message: expect.stringContaining('Not allowed.'),
-    })
-  })
-
   it('may take longer than the limits if its tokens do not', async () => {
     const timeouts = { firstMs: 1_500, nextMs: 1_500 }
     const slow = { ...RESPONSE, text: 'I add, slowly.', pause: { ms: 150 } }
-    const { model } = await openScripted(scripted.server, format, [slow], { timeouts })
+    const { model } = await openScripted(scripted, format, [slow], { timeouts })
     const startedAt = performance.now()
     expect(await model.respond(requestOf(model))).toMatchObject({ text: 'I add, slowly.' })
     expect(performance.now() - startedAt).toBeGreaterThan(timeouts.firstMs)
@@ -103,7 +93,7 @@ describe.each(SCRIPTED_PROVIDERS)('a stream of %s', { concurrent: true }, (forma
     ['next token', { firstMs: 20_000, nextMs: 50 }, { pause: { ms: 20_000, chunk: -1 } }],
   ])('without its %s in time is a transient error', async (_, timeouts, pauses) => {
     const script = [{ text: 'Late.', ...pauses }]
-    const { model } = await openScripted(scripted.server, format, script, { timeouts })
+    const { model } = await openScripted(scripted, format, script, { timeouts })
     await expect(model.respond(requestOf(model))).rejects.toMatchObject({
       isTransient: true,
       message: `${format} sent no token for 0.05 s.`,
@@ -177,7 +167,7 @@ describe('a response without an end', () => {
 describe.each(SCRIPTED_PROVIDERS)('a response of %s', (provider) => {
   it('may not be larger than the limit', async () => {
     const script = [{ text: 'x'.repeat(MAX_PAYLOAD_BYTES + 1) }, { text: 'Short.' }]
-    const { model, requests } = await openScripted(scripted.server, provider, script)
+    const { model, requests } = await openScripted(scripted, provider, script)
     await expect(model.respond(requestOf(model))).rejects.toMatchObject(tooLarge)
     expect(requests()).toHaveLength(1)
     expect((await model.respond(requestOf(model))).text).toBe('Short.')

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { egressFetch } from '../../../lib/tools/egress/egress-fetch.ts'
 
 type Received = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string }
@@ -31,14 +31,9 @@ const server = createServer(async (request, response) => {
   else if (url === '/silent') response.writeHead(200).flushHeaders()
   else response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
 })
-let host = ''
-let policy = { allowedHosts: [''] }
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  policy = { allowedHosts: [host] }
-})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+const policy = { allowedHosts: [host] }
 afterAll(() => server.close().closeAllConnections())
 beforeEach(() => void received.splice(0))
 

@@ -319,18 +319,16 @@ describe('openHttpTool, response', () => {
   })
 })
 
-describe('openHttpTool over TLS', () => {
-  it('accepts trusted certificates only', async () => {
-    const trusted = await serveTls()
-    const other = await serveTls()
-    const usual = getCACertificates('default')
-    onTestFinished(() => setDefaultCACertificates(usual))
-    setDefaultCACertificates([trusted.certificate])
-    const tool = (host: string) => httpTool(host, { url: `https://${host}/` })
-    const results = await Promise.all(
-      [trusted, other].map(async ({ host }) => call(await openDeclared([tool(host)]), 'get', {})),
-    )
-    expect(results[0]).toEqual({ ok: true, value: 'over TLS' })
-    expect(results[1]).toMatchObject({ ok: false, error: expect.stringContaining('certificate') })
-  })
+it('openHttpTool over TLS accepts trusted certificates only', async () => {
+  const trusted = await serveTls()
+  const other = await serveTls()
+  const usual = getCACertificates('default')
+  onTestFinished(() => setDefaultCACertificates(usual))
+  setDefaultCACertificates([trusted.certificate])
+  const tool = (host: string) => httpTool(host, { url: `https://${host}/` })
+  const results = await Promise.all(
+    [trusted, other].map(async ({ host }) => call(await openDeclared([tool(host)]), 'get', {})),
+  )
+  expect(results[0]).toEqual({ ok: true, value: 'over TLS' })
+  expect(results[1]).toMatchObject({ ok: false, error: expect.stringContaining('certificate') })
 })

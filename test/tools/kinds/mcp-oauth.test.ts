@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
 import { json, type Received, serve } from '../serve.ts'
 import { call, openDeclared, secret } from '../tools.ts'
+import { FIND, INITIALIZED } from './odd-mcp-server.ts'
 
 const SECRET = 'p+ss/w:rd-of-the-client'
 const environment = { CRM_SECRET: SECRET }
@@ -23,14 +24,7 @@ async function serveProtected({
     const token = { access_token: accessToken, token_type: 'Bearer', expires_in: expiresIn }
     return json(response, body ?? token, status)
   })
-  const results: Record<string, object> = {
-    initialize: {
-      protocolVersion: '2025-06-18',
-      capabilities: { tools: {} },
-      serverInfo: { name: 'crm', version: '1' },
-    },
-    'tools/list': { tools: [{ name: 'find', inputSchema: { type: 'object' } }] },
-  }
+  const results: Record<string, object> = { initialize: INITIALIZED, 'tools/list': { tools: [FIND] } }
   const server = await serve((response, { headers, body }) => {
     const token = String(headers.authorization).replace(/^Bearer /, '')
     if (!accepts(token)) return json(response, { error: 'invalid_token' }, 401)

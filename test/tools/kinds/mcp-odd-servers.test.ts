@@ -1,37 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { json, type Received, serve } from '../serve.ts'
-import { call, openDeclared } from '../tools.ts'
-
-const INITIALIZED = {
-  protocolVersion: '2025-06-18',
-  capabilities: { tools: {} },
-  serverInfo: { name: 'crm', version: '1' },
-}
-const FIND = { name: 'find', inputSchema: { type: 'object' } }
-
-type Rpc = { id?: unknown; method: string; params?: { cursor?: string } }
-/** What a method returns, or how a request is answered. */
-type Answer = object | ((response: ServerResponse, rpc: Rpc, received: Received) => unknown)
-
-/** A server that is written by hand: what the official SDK would send is in `mcp-tool.slow.test.ts`. */
-async function serveOdd(answers: Record<string, Answer>) {
-  const seen: string[] = []
-  const all: Record<string, Answer> = { initialize: INITIALIZED, 'tools/list': { tools: [FIND] }, ...answers }
-  const server = await serve((response, received) => {
-    if (received.method === 'DELETE') return response.end()
-    const rpc: Rpc = received.body ? JSON.parse(received.body) : { method: received.method }
-    seen.push(rpc.method)
-    const answer = all[rpc.method]
-    if (rpc.id === undefined && rpc.method !== 'GET') return response.writeHead(202).end()
-    if (typeof answer === 'function') return answer(response, rpc, received)
-    if (answer) return json(response, { jsonrpc: '2.0', id: rpc.id, result: answer })
-    return json(response, { jsonrpc: '2.0', id: rpc.id, error: { code: -32601, message: 'No such method' } })
-  })
-  const url = `${server.url}/mcp`
-  const document = { name: 'crm', timeoutSeconds: 20, mcp: { url, allowedHosts: [server.host] } }
-  return { ...server, seen, open: () => openDeclared([document]) }
-}
+import { json } from '../serve.ts'
+import { call } from '../tools.ts'
+import { type Answer, FIND, INITIALIZED, serveOdd } from './odd-mcp-server.ts'
 
 const events = (response: ServerResponse, text: string) =>
   response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
@@ -268,6 +239,15 @@ describe('a result', () => {
   })
 })
 
+it('lets the server validate inputs if its schema does not compile', async () => {
+  const inputSchema = { type: 'object', properties: { a: { $ref: '#/nowhere' }, b: { pattern: '(' } } }
+  const server = await serveOdd({
+    'tools/list': { tools: [{ name: 'odd', inputSchema }] },
+    'tools/call': { content: [text('ok')] },
+  })
+  expect(await call(await server.open(), 'crm_odd', { a: 1, b: 'x' })).toEqual({ ok: true, value: 'ok' })
+})
+
 describe('a session', () => {
   /** A server that forgets its sessions whenever `forget` is called. */
   async function serveSessions(refuse: (response: ServerResponse) => unknown) {
@@ -305,6 +285,14 @@ describe('a session', () => {
       expect(server.seen.filter((method) => method === 'initialize')).toHaveLength(1)
       expect(server.seen.filter((method) => method === 'tools/call')).toHaveLength(6)
     }
+  })
+
+  it('is terminated if the server does not list its tools', async () => {
+    const server = await serveSessions((response) => response.writeHead(500).end())
+    server.isForgetful = true
+    const tools = await server.open()
+    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm'])
+    expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's-1' } })
   })
 
   it('that is refused again is not begun a third time', async () => {

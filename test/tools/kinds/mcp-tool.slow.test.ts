@@ -6,6 +6,7 @@ import { PIXEL, PIXEL_BYTES } from '../../support/data/files.ts'
 import { json, serve } from '../serve.ts'
 import { call, depsOf, openDeclared, secret } from '../tools.ts'
 import { serveMcp } from './mcp-server.ts'
+import { serveOdd } from './odd-mcp-server.ts'
 
 const mcpDocument = (url: string, overrides: Record<string, unknown> = {}) => {
   const { timeoutSeconds = 20, ...mcp } = overrides
@@ -143,27 +144,6 @@ describe('openMcpTools', () => {
     expect(server.seen.map(({ method }) => method)).not.toContain('GET')
   })
 
-  it('lets the server validate inputs if its schema does not compile', async () => {
-    const inputSchema = { type: 'object', properties: { a: { $ref: '#/nowhere' }, b: { pattern: '(' } } }
-    const results: Record<string, object> = {
-      initialize: {
-        protocolVersion: '2025-06-18',
-        capabilities: { tools: {} },
-        serverInfo: { name: 'odd', version: '1' },
-      },
-      'tools/list': { tools: [{ name: 'odd', inputSchema }] },
-      'tools/call': { content: [{ type: 'text', text: 'ok' }] },
-    }
-    const server = await serve((response, { body }) => {
-      const { id, method } = JSON.parse(body)
-      return id === undefined
-        ? response.writeHead(202).end()
-        : json(response, { jsonrpc: '2.0', id, result: results[method] })
-    })
-    const tools = await openDeclared([mcpDocument(server.url)])
-    expect(await call(tools, 'crm_odd', { a: 1, b: 'x' })).toEqual({ ok: true, value: 'ok' })
-  })
-
   const unavailable: [string, Parameters<typeof serve>[0], RegExp][] = [
     ['responds with 401', (r) => json(r, { error: 'no' }, 401), /MCP server error: .*no/],
     [
@@ -203,22 +183,9 @@ describe('openMcpTools', () => {
   it.each(rejections)(
     'begins with initialize for a server that responds to other requests %s',
     async (_, reject) => {
-      const results: Record<string, object> = {
-        initialize: {
-          protocolVersion: '2025-06-18',
-          capabilities: { tools: {} },
-          serverInfo: { name: 'old', version: '1' },
-        },
-        'tools/list': { tools: [{ name: 'old', inputSchema: { type: 'object' } }] },
-      }
-      const server = await serve((response, { body }) => {
-        const { id, method } = JSON.parse(body)
-        if (id === undefined) return response.writeHead(202).end()
-        const result = results[method]
-        return result ? json(response, { jsonrpc: '2.0', id, result }) : reject(response)
-      })
+      const server = await serveOdd({ other: reject })
       const tools = await openDeclared([mcpDocument(server.url, { timeoutSeconds: 2 })])
-      expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_old'])
+      expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
     },
   )
 
@@ -242,24 +209,6 @@ describe('openMcpTools', () => {
       isTransient: false,
     })
     expect(server.received.map(({ path }) => path)).not.toContain('/elsewhere')
-  })
-
-  it('terminates the session of a server that does not list its tools', async () => {
-    const result = {
-      protocolVersion: '2025-06-18',
-      capabilities: { tools: {} },
-      serverInfo: { name: 'odd', version: '1' },
-    }
-    const server = await serve((response, { method, body }) => {
-      if (method === 'DELETE') return response.end()
-      const { id, method: rpcMethod } = JSON.parse(body)
-      response.setHeader('mcp-session-id', 's-1')
-      if (rpcMethod === 'initialize') return json(response, { jsonrpc: '2.0', id, result })
-      return response.writeHead(id === undefined ? 202 : 500).end()
-    })
-    const tools = await openDeclared([mcpDocument(server.url)])
-    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm'])
-    expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's-1' } })
   })
 
   it('does not connect to a denied address or without the secret', async () => {

@@ -142,16 +142,14 @@ describe('the context window that a model has from its settings', () => {
   })
 })
 
-describe('the results of the last response', () => {
-  it('are cleared only where they do not fit the window', async () => {
-    const many = Array.from({ length: 12 }, (_, index) => index)
-    const fitting = await runScript([read(...many), answer], { version: await aReader({ window: 6_500 }) })
-    expect(fitting.requests.map(clearedIn)).toEqual([0, 0])
-    const tooMany = await runScript([read(...many), answer], { version: await aReader({ window: 4_000 }) })
-    const results = resultsOf(tooMany.requests[1])
-    expect(results.slice(-3).some(isCleared)).toBe(false)
-    expect(results.slice(0, 3).every(isCleared)).toBe(true)
-  })
+it('the results of the last response are cleared only where they do not fit the window', async () => {
+  const many = Array.from({ length: 12 }, (_, index) => index)
+  const fitting = await runScript([read(...many), answer], { version: await aReader({ window: 6_500 }) })
+  expect(fitting.requests.map(clearedIn)).toEqual([0, 0])
+  const tooMany = await runScript([read(...many), answer], { version: await aReader({ window: 4_000 }) })
+  const results = resultsOf(tooMany.requests[1])
+  expect(results.slice(-3).some(isCleared)).toBe(false)
+  expect(results.slice(0, 3).every(isCleared)).toBe(true)
 })
 
 describe('a response that fills the context window', () => {

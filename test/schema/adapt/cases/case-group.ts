@@ -16,3 +16,7 @@ export const textOf = (keywords: JsonObject): JsonObject => ({ type: 'string', .
 export const listOf = (items: JsonObject): JsonObject => ({ type: 'array', items })
 export const objectOf = (properties: JsonObject): JsonObject => ({ type: 'object', properties })
 export const optional = (field: JsonObject): JsonObject => ({ ...field, required: false })
+
+/** Fields with these names that are optional texts. */
+export const texts = (...names: string[]): JsonObject =>
+  Object.fromEntries(names.map((name) => [name, optional(text)]))

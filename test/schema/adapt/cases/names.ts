@@ -8,6 +8,7 @@ import {
   optional,
   text,
   textOf,
+  texts,
 } from './case-group.ts'
 
 export const names: CaseGroup[] = [
@@ -24,38 +25,21 @@ export const names: CaseGroup[] = [
   {
     title: 'real words one or two letters apart',
     schema: {
-      payee: optional(text),
-      employee: optional(text),
-      content: optional(text),
-      model: optional(text),
-      contact: optional(text),
-      country: optional(text),
-      documentId: optional(text),
-      lastModified: optional(text),
-      ruleArn: optional(text),
-      dueDate: optional(text),
+      ...texts('payee', 'employee', 'content', 'model', 'contact', 'country', 'documentId', 'lastModified'),
+      ...texts('ruleArn', 'dueDate', 'state', 'message', 'region'),
       quantity: optional(integer),
       price: optional(number),
-      state: optional(text),
-      message: optional(text),
-      region: optional(text),
     },
     left: [{ lastModifiedBy: 'x' }, { last_modified_at: 'x' }],
   },
   {
     title: 'misspellings',
     schema: {
-      address: optional(text),
+      ...texts('address', 'description', 'customerName', 'recipient', 'invoiceNumber', 'category'),
+      ...texts('receivedAt', 'subject'),
       quantity: optional(integer),
-      description: optional(text),
-      customerName: optional(text),
-      recipient: optional(text),
-      invoiceNumber: optional(text),
       length: optional(number),
-      category: optional(text),
-      receivedAt: optional(text),
       maintenance: optional(boolean),
-      subject: optional(text),
       priority: optional(textOf({ enum: ['low', 'high'] })),
     },
     adapted: [
@@ -68,19 +52,11 @@ export const names: CaseGroup[] = [
   {
     title: 'the tables of words',
     schema: {
+      ...texts('description', 'address', 'customerName', 'repository', 'language', 'message'),
+      ...texts('orderNumber', 'email', 'phone', 'color'),
       quantity: optional(integer),
-      description: optional(text),
-      address: optional(text),
-      customerName: optional(text),
-      repository: optional(text),
-      language: optional(text),
-      message: optional(text),
-      orderNumber: optional(text),
-      email: optional(text),
-      phone: optional(text),
       paid: optional(boolean),
       isActive: optional(boolean),
-      color: optional(text),
     },
     adapted: [
       [{ qty: 3 }, { quantity: 3 }],
