@@ -3,7 +3,6 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { newIdempotencyKey, post, put } from '../api/request.ts'
 import { useRecord } from '../api/use-resource.ts'
-import { announce } from '../components/button.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { ConfirmButton, ConfirmDialog, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
@@ -158,17 +157,7 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
         }
       />
       <DialogButton label="Edit…" form={scheduleForm(schedule, agent)}>
-        {(close) => (
-          <ScheduleDialog
-            {...{ agent, schedule }}
-            onSave={(saved) => {
-              onChange(saved)
-              announce('The schedule is saved.')
-              close()
-            }}
-            onClose={close}
-          />
-        )}
+        {(close) => <ScheduleDialog {...{ agent, schedule }} onSave={onChange} onClose={close} />}
       </DialogButton>
       <DeleteButton
         noun="schedule"

@@ -2,7 +2,6 @@ import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/button.tsx'
 import { AGENT_FILTER } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
@@ -67,10 +66,7 @@ export const SchedulesPage = listPage({
         <ScheduleDialog
           agent={agent}
           schedule={null}
-          onSave={(saved) => {
-            announce('The schedule is saved.')
-            navigate(toHref(pathOf(saved)))
-          }}
+          onSave={(saved) => navigate(toHref(pathOf(saved)))}
           onClose={close}
         />
       )}

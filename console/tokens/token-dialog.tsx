@@ -78,6 +78,7 @@ function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
     setUnknown(missing)
     if (missing !== unknown) return false
     shownToken.set({ made: await createToken(given), replaces: null })
+    onClose()
     onCreate()
     return true
   }
