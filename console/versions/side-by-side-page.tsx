@@ -180,11 +180,7 @@ function Differences({ a, b }: { a: string; b: string }) {
       <Loaded of={comparison} label="Comparing the results…">
         {({ differences, isCut }) => (
           <>
-            {differences.length === 0 ? (
-              <p>The results are the same.</p>
-            ) : (
-              <DifferenceList differences={differences} isCut={isCut} />
-            )}
+            <DifferenceList {...{ differences, isCut }} same="The results are the same." />
             <p>
               <a href={toHref('/compare', { a, b })}>Compare the steps, too</a>
             </p>
