@@ -8,7 +8,7 @@ import { Segments } from '../components/page.tsx'
 import { Text, VisibleText } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { controlId } from './form/field-frame.tsx'
-import { withoutFiles } from './form/file-field.tsx'
+import { replaceFiles } from './form/file-field.tsx'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
 import { explainIssue, labelOf } from './issue-text.ts'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
@@ -44,7 +44,9 @@ export function SchemaEditor(props: SchemaEditorProps) {
   const isLarge = useMemo(() => !isEditable(text), [text])
   const hasFiles = useMemo(() => mayHaveFiles(schema), [schema])
   const root = useMemo(() => (isLarge && !hasFiles ? null : tryParseTree(text)), [text, isLarge, hasFiles])
-  const isTooLarge = isLarge && !(root && isEditable(printJson(withoutFiles(root))))
+  // Files are not shown as text.
+  const shownRoot = isLarge && root ? replaceFiles(root, emptyObject) : undefined
+  const isTooLarge = isLarge && !(shownRoot && isEditable(printJson(shownRoot)))
   const obstacle = useMemo(() => obstacleOf(hasForm(view), isTooLarge, root), [view, isTooLarge, root])
   const shown = obstacle === null ? wanted : 'json'
   const { issues } = props
