@@ -3,8 +3,8 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { JsonView } from '../components/json-view.tsx'
 import { ErrorBox, Spinner } from '../components/page.tsx'
+import { ValueView } from '../components/value-view.tsx'
 import { RunLink, StatusBadge, Time } from '../components/values.tsx'
 import { say, Text, VisibleText } from '../components/visible-text.tsx'
 import { useScope } from '../state/session.ts'
@@ -47,12 +47,7 @@ export function PastApproval({ itemKey, title }: { itemKey: string; title: strin
           {data && <StatusBadge status={data.run.status} code={data.run.error?.code} />}
         </p>
       )}
-      {past && (
-        <>
-          <h3>Input</h3>
-          <JsonView value={past.asked} label="the input" />
-        </>
-      )}
+      {past && <ValueView title="Input" value={past.asked} label="the input" />}
     </section>
   )
 }
@@ -74,10 +69,7 @@ const OutcomeView = ({ outcome }: { outcome: Outcome }) => (
     </p>
     <Text class="long-text" text={outcome.note} />
     {outcome.input !== null && (
-      <>
-        <h3>Input as changed</h3>
-        <JsonView value={outcome.input} label="the changed input" />
-      </>
+      <ValueView title="Input as changed" value={outcome.input} label="the changed input" />
     )}
   </div>
 )
