@@ -4,7 +4,7 @@ import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { useList } from '../api/use-list.ts'
 import { Views } from '../components/filter-bar.tsx'
-import { formatCost, formatCount } from '../components/format.ts'
+import { findTexts, formatCost, formatCount } from '../components/format.ts'
 import { NeedsScope, Page } from '../components/page.tsx'
 import { LimitBar, Spark } from '../components/small-charts.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
@@ -42,10 +42,8 @@ export function toTenantRows(usage: UsageRow[], limits: LimitsRecord[]): TenantR
   }))
 }
 
-export function searchTenants<Row extends Pick<TenantRow, 'key'>>(rows: Row[], search: string): Row[] {
-  const text = search.trim().toLowerCase()
-  return text === '' ? rows : rows.filter(({ key }) => key?.toLowerCase().includes(text))
-}
+export const searchTenants = <Row extends Pick<TenantRow, 'key'>>(rows: Row[], search: string): Row[] =>
+  findTexts(rows, ({ key }) => key ?? '', search)
 
 type Row = TenantRow & { period: Period; now: number; spent: { day: number; month: number } | undefined }
 
