@@ -2,6 +2,7 @@ import './approvals.css'
 import type { ComponentProps } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
+import { listen } from '../api/attention.ts'
 import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -143,10 +144,10 @@ function useLock(): [isLocked: boolean, lock: () => void] {
       if (event.detail > 1) event.preventDefault()
     }
     const timer = setTimeout(() => setPresses(0), LOCK_MS)
-    window.addEventListener('mousedown', press, { capture: true })
+    const unlisten = listen(window, { mousedown: press }, { capture: true })
     return () => {
       clearTimeout(timer)
-      window.removeEventListener('mousedown', press, { capture: true })
+      unlisten()
     }
   }, [presses])
   return [presses > 0, () => setPresses(1)]

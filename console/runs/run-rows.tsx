@@ -2,6 +2,7 @@ import './runs.css'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { MAX_KEYS } from '../../lib/core/limits.ts'
+import { runTimeOf } from '../agents/run-figures.ts'
 import {
   formatCompact,
   formatCost,
@@ -99,9 +100,6 @@ export function RunRows({ runs, isComplete, selection }: Props) {
   )
 }
 
-const durationOf = ({ startedAt, finishedAt }: Run): number | null =>
-  startedAt && finishedAt ? Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0) : null
-
 const MAX_MESSAGE = 200
 
 export const firstLineOf = (message: string): string =>
@@ -120,7 +118,7 @@ type RowProps = {
 const RunRow = memo(({ run, keyColumns, index, isSelected, isFull, toggle }: RowProps) => {
   const { inputTokens, outputTokens } = run.usage
   const tokens = inputTokens + outputTokens
-  const duration = durationOf(run)
+  const duration = runTimeOf(run)
   const isOpen = run.status === 'IN_PROGRESS'
   const message = run.error ? firstLineOf(run.error.message) : undefined
   return (

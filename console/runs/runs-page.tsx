@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { listen } from '../api/attention.ts'
 import { lazyPart } from '../app/lazy-page.tsx'
 import { Button } from '../components/button.tsx'
 import { formatCount, formatCountOf, formatMinute } from '../components/format.ts'
@@ -228,8 +229,6 @@ function useScrollRestoration(isReady: boolean): void {
     if (entry === undefined || !isReady) return
     const position = positions.get(entry)
     if (position !== undefined) window.scrollTo(0, position)
-    const remember = () => positions.set(entry, window.scrollY)
-    window.addEventListener('scroll', remember, { passive: true })
-    return () => window.removeEventListener('scroll', remember)
+    return listen(window, { scroll: () => positions.set(entry, window.scrollY) }, { passive: true })
   }, [entry, isReady])
 }
