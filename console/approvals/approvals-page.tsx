@@ -101,7 +101,7 @@ function Inbox({ values, query, empty, ...all }: BodyProps<ApprovalRecord, 'agen
       <div class={shown === null ? undefined : 'approvals'}>
         <div class="approvals-list">
           {found.length > 0 && (
-            <ul class="plain-list panel" aria-label="Open approvals">
+            <ul class="plain-list panel lines" aria-label="Open approvals">
               {found.map((approval) => (
                 <Row key={keyOf(approval)} approval={approval} isShown={keyOf(approval) === shown} />
               ))}
@@ -184,7 +184,7 @@ function Row({ approval, isShown }: { approval: ApprovalRecord; isShown: boolean
         aria-current={isShown ? 'true' : undefined}
         text={approval.title}
       />
-      <span class="muted approvals-facts">
+      <span class="actions muted approvals-facts">
         <AgentLink agentId={approval.documentId} />
         {approval.tenantId !== null && <VisibleText text={approval.tenantId} />}
         {Object.entries(shownValues(approval)).map(([name, value]) => (

@@ -28,7 +28,7 @@ export const SideHeads = () => (
 export const DifferenceList = ({ differences, isCut, same }: Differences & { same?: string }) => (
   <>
     {differences.length === 0 && <p class="muted">{same}</p>}
-    <ul class="plain-list differences">
+    <ul class="plain-list lines differences">
       {differences.map((difference) => (
         <li key={difference.path}>
           {difference.path !== '' && <Path path={difference.path} />}

@@ -147,7 +147,7 @@ export function TextPortions({ text, isJson = false }: { text: string; isJson?: 
   )
 }
 
-/** A text in a box that scrolls. @param label what it is, for screen readers */
+/** A text in a box that scrolls. @param props.label what it is, for screen readers */
 export const TextBox = ({ label, children }: { label: string; children: ComponentChildren }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
   <section class="box" aria-label={label} tabIndex={0}>

@@ -100,7 +100,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
       <p id={`${id}-problem`} role="alert" class="field-error">
         {problem}
       </p>
-      <ul ref={list} class="plain-list">
+      <ul ref={list} class="plain-list lines">
         {inputs.map((input) => (
           <li key={input.name} class="toolbar" data-name={input.name}>
             <VisibleText class="long-text" text={input.name} />

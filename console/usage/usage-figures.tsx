@@ -205,9 +205,10 @@ function Charts({ usage: { items, now }, period, of, agent }: PartProps) {
 function ErrorCodes({ usage: { items, now }, period, of }: PartProps) {
   const errors = countErrors(items)
   return (
-    <Card title="Errors by code" class="error-codes">
+    <Card title="Errors by code">
       {errors.length === 0 && <p class="muted">No run failed in this time.</p>}
       <Ranking
+        color={3}
         items={errors.map(({ code, count }) => ({
           key: code,
           name: (
