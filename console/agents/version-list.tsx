@@ -1,9 +1,8 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
-import { nameOfVersion } from '../api/agents.ts'
+import { describeVersion } from '../api/agents.ts'
 import { type List, useList } from '../api/use-list.ts'
-import { formatTime } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { Card } from '../components/page.tsx'
 import { Person, Time, VersionLink } from '../components/values.tsx'
@@ -83,12 +82,7 @@ function CompareForm({ agent, versions }: { agent: AgentRecord; versions: Versio
     <select id={id} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
       {versions.map((version) => (
         <option key={version.id} value={version.id}>
-          {nameOfVersion(version)}, {formatTime(version.createdAt)}
-          {version.id === agent.currentVersionId
-            ? ' (current)'
-            : version.status === 'DRAFT'
-              ? ' (draft)'
-              : ''}
+          {describeVersion(version, agent.currentVersionId)}
         </option>
       ))}
     </select>
