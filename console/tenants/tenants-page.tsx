@@ -64,8 +64,11 @@ async function loadTenants(period: Period, signal: AbortSignal) {
   return { items, next: null, note: usage.isComplete ? note : `${note}. ${INCOMPLETE_NOTE}` }
 }
 
-const runsOf = ({ key: tenantId, period, now }: Row, status?: 'ERROR') =>
-  toRuns({ tenantId, status, ...spanOf(period, now) })
+/** A number of runs, which leads to them. */
+function runsOf({ key: tenantId, period, now }: Row, count: number, status?: 'ERROR') {
+  if (tenantId === null || count === 0) return formatCount(count)
+  return <a href={toRuns({ tenantId, status, ...spanOf(period, now) })}>{formatCount(count)}</a>
+}
 
 const spentColumn = (period: 'day' | 'month') => ({
   text({ limits, spent }: Row) {
@@ -100,18 +103,8 @@ const Tenants = listPage({
         <TextLink href={toHref(toPath('tenants', tenantId), { period })} text={tenantId} />
       ),
     'Over time': ({ period, now, rows }) => <Spark values={toSpark(period, now, rows)} />,
-    Runs: {
-      numeric: (row) =>
-        row.key === null ? formatCount(row.runs) : <a href={runsOf(row)}>{formatCount(row.runs)}</a>,
-    },
-    Errors: {
-      numeric: (row) =>
-        row.key === null || row.failed === 0 ? (
-          formatCount(row.failed)
-        ) : (
-          <a href={runsOf(row, 'ERROR')}>{formatCount(row.failed)}</a>
-        ),
-    },
+    Runs: { numeric: (row) => runsOf(row, row.runs) },
+    Errors: { numeric: (row) => runsOf(row, row.failed, 'ERROR') },
     Cost: { numeric: ({ costUsd }) => formatCost(costUsd) },
     ...(rows.some(({ limits }) => limits) && LIMIT_COLUMNS),
   }),

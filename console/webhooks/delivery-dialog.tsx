@@ -18,11 +18,10 @@ type Props = {
   /** Of the webhook. Null: that of the run. */
   url: string | null
   onChange: (delivery: DeliveryRecord) => void
-  path: string
 }
 
 export function DeliveryDialog(props: Props) {
-  const { webhookId, deliveryId, delivery, lookedAt, url, onChange, path } = props
+  const { webhookId, deliveryId, delivery, lookedAt, url, onChange } = props
   const mayManage = useScope('manage')
   const sending = useAction(async () => {
     const redeliverPath = webhookPath(webhookId, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
@@ -34,7 +33,7 @@ export function DeliveryDialog(props: Props) {
   return (
     <InfoDialog
       title="Delivery"
-      onClose={() => closeShown(path, 'delivery', deliveryId)}
+      onClose={() => closeShown(toPath('webhooks', webhookId), 'delivery', deliveryId)}
       actions={
         mayManage &&
         delivery && <StartButton of={sending} label="Redeliver now" busy="Sending…" class="primary" />
