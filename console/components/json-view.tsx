@@ -56,7 +56,11 @@ function JsonPart({ value, name, depth }: Part) {
     <div class="json-row">
       {label}
       {node.kind === 'string' ? (
-        <LongText text={node.text} />
+        <>
+          <span class="json-string">"</span>
+          <TextPortions text={node.text} isJson />
+          <span class="json-string">"</span>
+        </>
       ) : (
         <VisibleText class={`json-${node.kind}`} text={node.text} />
       )}
@@ -113,14 +117,6 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
     </div>
   )
 }
-
-const LongText = ({ text }: { text: string }) => (
-  <>
-    <span class="json-string">"</span>
-    <TextPortions text={text} isJson />
-    <span class="json-string">"</span>
-  </>
-)
 
 /** A text in portions, laid out when it is asked for. @param isJson shows control characters as JSON does */
 export function TextPortions({ text, isJson = false }: { text: string; isJson?: boolean }) {

@@ -64,14 +64,12 @@ export function describeRules(abort: RolloutRecord['abort']): string[] {
   if (!abort) return ['The service does not end it automatically.']
   const { maxErrorRate, maxCostIncrease, maxScoreDrop, minRuns } = abort
   return [
-    ...(maxErrorRate === null ? [] : [`more than ${toPercent(maxErrorRate)}% of its runs have failed`]),
-    ...(maxCostIncrease === null
-      ? []
-      : [
-          `a run costs over ${toPercent(maxCostIncrease)}% more than one of the current version in the same time`,
-        ]),
-    ...(maxScoreDrop === null
-      ? []
-      : [`a mean score is certainly lower than that of the current version by over ${maxScoreDrop}`]),
-  ].map((reason) => `The service ends it when ${reason}, after at least ${minRuns} runs.`)
+    maxErrorRate !== null && `more than ${toPercent(maxErrorRate)}% of its runs have failed`,
+    maxCostIncrease !== null &&
+      `a run costs over ${toPercent(maxCostIncrease)}% more than one of the current version in the same time`,
+    maxScoreDrop !== null &&
+      `a mean score is certainly lower than that of the current version by over ${maxScoreDrop}`,
+  ]
+    .filter((reason) => reason !== false)
+    .map((reason) => `The service ends it when ${reason}, after at least ${minRuns} runs.`)
 }

@@ -82,7 +82,12 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
         <TestCaseDialog input={input} run={run} steps={steps} onClose={() => setOpensCase(false)} />
       )}
       {run?.output && <Output output={run.output as JsonObject} schema={outputSchema} />}
-      {run && run.inputAdaptations.length > 0 && <Adaptations adaptations={run.inputAdaptations} />}
+      {run && run.inputAdaptations.length > 0 && (
+        <section aria-labelledby="adaptations-title">
+          <h3 id="adaptations-title">The input was adapted to the schema</h3>
+          <TextList texts={run.inputAdaptations.map(({ message }) => message)} max={50} />
+        </section>
+      )}
       {(steps.length > 0 || (isRunning && executionId !== null)) && (
         <section aria-label="Steps">
           <h3>Steps</h3>
@@ -157,10 +162,3 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
     </div>
   )
 }
-
-const Adaptations = ({ adaptations }: { adaptations: ExecutionRecord['inputAdaptations'] }) => (
-  <section aria-labelledby="adaptations-title">
-    <h3 id="adaptations-title">The input was adapted to the schema</h3>
-    <TextList texts={adaptations.map(({ message }) => message)} max={50} />
-  </section>
-)
