@@ -4,19 +4,23 @@ import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/js
 import { readFileLimits } from '../../lib/schema/files/file-schema.ts'
 import { CopyButton } from '../components/button.tsx'
 import { ItemTable } from '../components/item-table.tsx'
-import { Card } from '../components/page.tsx'
 import { TextList, VisibleText } from '../components/visible-text.tsx'
 import { describeBounds } from './form/field.ts'
 import { fieldsOf, openSchema, readPart, type SchemaView } from './schema-view.ts'
 
 /** A declared schema with a button that copies it. @param title what it describes: `Input`, for example */
 export const SchemaCard = ({ title, schema }: { title: string; schema: JsonObject }) => (
-  <Card
-    title={`${title} schema`}
-    actions={<CopyButton text={() => JSON.stringify(schema, null, 2)} subject={`${title} schema`} />}
-  >
+  <section class="card" aria-label={`${title} schema`}>
+    <div class="toolbar">
+      <h2>{title}</h2>
+      <CopyButton
+        text={() => JSON.stringify(schema, null, 2)}
+        label="Copy schema"
+        subject={`of the ${title}`}
+      />
+    </div>
     <SchemaTable schema={schema} caption={`Fields of the ${title.toLowerCase()}`} />
-  </Card>
+  </section>
 )
 
 /** A declared schema (field map or JSON Schema) as a table. @param caption what it describes, for screen readers */
