@@ -58,7 +58,7 @@ function Details({ entry }: { entry: Entry }) {
       <Text as="h3" text={labelOf(action)} />
       <div class="toolbar">
         <ResultBadge entry={entry} />
-        <OutcomeNote entry={entry} />
+        <Text text={noteOf(entry)} />
       </div>
       <Facts
         facts={{
@@ -89,15 +89,10 @@ function Details({ entry }: { entry: Entry }) {
   )
 }
 
-function OutcomeNote({ entry }: { entry: Entry }) {
+function noteOf(entry: Entry): string | null {
   if (entry.result === 'STARTED')
-    return (
-      <p>
-        It was recorded before it was made. What became of it is not stored, or not yet: it may have been
-        made.
-      </p>
-    )
-  return entry.result === 'FAILED' && isUncertain(entry) ? <p>A part of it may have been made.</p> : null
+    return 'It was recorded before it was made. What became of it is not stored, or not yet: it may have been made.'
+  return entry.result === 'FAILED' && isUncertain(entry) ? 'A part of it may have been made.' : null
 }
 
 function Changes({ entry }: { entry: Entry }) {

@@ -15,7 +15,7 @@ import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { schedulePath } from './list-schedules.ts'
 import { ScheduleDialog, scheduleForm } from './schedule-dialog.tsx'
-import { describeCatchUp, FIRING_TEXTS, OVERLAP_TEXTS, toEnabledBody } from './schedules.ts'
+import { describeCatchUp, FIRING_TEXTS, type Firing, OVERLAP_TEXTS, toEnabledBody } from './schedules.ts'
 
 const INTERVAL_MS = 30_000
 
@@ -112,19 +112,19 @@ const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
         keyOf={({ scheduledFor }) => scheduledFor}
         columns={{
           Due: ({ scheduledFor }) => <Time value={scheduledFor} />,
-          'What became of it': {
-            text: ({ status, code }) => (
-              <span class={status === 'FAILED' ? 'field-error' : undefined}>
-                {FIRING_TEXTS[status]}
-                {code && say`: ${code}`}
-              </span>
-            ),
-          },
+          'What became of it': { text: (firing) => <FiringResult firing={firing} /> },
           Run: ({ executionId }) => executionId !== null && <RunLink executionId={executionId} />,
         }}
       />
     )}
   </Card>
+)
+
+export const FiringResult = ({ firing: { status, code } }: { firing: Firing }) => (
+  <span class={status === 'FAILED' ? 'field-error' : undefined}>
+    {FIRING_TEXTS[status]}
+    {code && say`: ${code}`}
+  </span>
 )
 
 type ActionsProps = {

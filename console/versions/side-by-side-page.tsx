@@ -149,10 +149,8 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
       <Facts
         facts={{
           Version: <VersionLink agent={agent.slug} versionId={version.id} />,
-          Status: last?.isRunning ? (
-            <StatusBadge status="IN_PROGRESS" />
-          ) : (
-            run && <StatusBadge status={run.status} code={run.error?.code} />
+          Status: (last?.isRunning || run) && (
+            <StatusBadge status={run?.status ?? 'IN_PROGRESS'} code={run?.error?.code} />
           ),
           Run: last?.executionId != null && <RunLink executionId={last.executionId} />,
           Duration: last?.isRunning && <Elapsed since={new Date(last.startedAt).toISOString()} />,
