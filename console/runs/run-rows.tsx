@@ -31,14 +31,10 @@ function keyColumnsOf(runs: Run[]): KeyColumn[] {
   return [...widths].slice(0, MAX_KEYS).map(([name, width]) => ({ name, width: `${width}ch` }))
 }
 
-/** Which failed runs are selected; null if the token may do nothing with them. */
-export type Selection = {
-  ids: ReadonlySet<string>
-  isFull: boolean
-  toggle: (executionId: string) => void
-} | null
+type Selection = { ids: ReadonlySet<string>; isFull: boolean; toggle: (executionId: string) => void }
 
-type Props = { runs: Run[]; isComplete: boolean; selection: Selection }
+/** `selection`: which failed runs are selected; null if the token may do nothing with them. */
+type Props = { runs: Run[]; isComplete: boolean; selection: Selection | null }
 
 /** A table of which only the visible rows exist, all as high as the style sheet says: thousands scroll smoothly. */
 export function RunRows({ runs, isComplete, selection }: Props) {
@@ -112,7 +108,7 @@ type RowProps = {
   /** Null: none can be selected. */
   isSelected: boolean | null
   isFull: boolean
-  toggle: ((executionId: string) => void) | undefined
+  toggle: Selection['toggle'] | undefined
 }
 
 const RunRow = memo(({ run, keyColumns, index, isSelected, isFull, toggle }: RowProps) => {

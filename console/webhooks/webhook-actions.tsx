@@ -123,6 +123,6 @@ const TestResult = ({ result: { delivered, responseStatus, error } }: { result: 
           ? 'The receiver did not answer.'
           : `The receiver answered ${responseStatus}, which does not accept it.`}
     </p>
-    {error !== null && <Text text={error} />}
+    <Text text={error} />
   </>
 )
