@@ -1,7 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
-import { describeVersion } from '../api/agents.ts'
 import { type List, useList } from '../api/use-list.ts'
 import { ListView } from '../components/list.tsx'
 import { Card } from '../components/page.tsx'
@@ -9,7 +8,7 @@ import { Person, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
-import { stateOf, VersionBadge } from '../versions/version-state.tsx'
+import { describeVersion, stateOf, VersionBadge } from '../versions/version-state.tsx'
 
 /** The states of versions depend on the agent: they are loaded again when it changes. */
 export function useVersions(agent: AgentRecord): List<VersionRecord> {

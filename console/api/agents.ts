@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { TokenRecord } from '../../lib/contract/records/token.ts'
-import { formatTime, shortId } from '../components/format.ts'
+import { shortId } from '../components/format.ts'
 import type { Query } from '../state/location.ts'
 import { credentials, useMe } from '../state/session.ts'
 import { createStore, type Store, useStore } from '../state/store.ts'
@@ -89,15 +89,6 @@ export function useTokenName(id: string, isNeeded: boolean): string | undefined 
 /** The name of a version, such as `v3`; the short form of its ID until it is known, and without a number. */
 export const nameOfVersion = ({ id, number }: { id: string; number?: number | null | undefined }): string =>
   number == null ? shortId(id) : `v${number}`
-
-type Described = Pick<VersionRecord, 'id' | 'status' | 'createdAt'> & { number?: number | null | undefined }
-
-/** `v3, 12:05:00 (draft)`. @param currentId the version of the agent that is current, if it is to be told */
-export function describeVersion(version: Described, currentId?: string | null): string {
-  const isDraft = version.status === 'DRAFT'
-  const state = version.id === currentId ? ' (current)' : isDraft ? ' (draft)' : ''
-  return `${nameOfVersion(version)}, ${formatTime(version.createdAt)}${state}`
-}
 
 /** Numbers of versions; null for versions of earlier releases. */
 const numbers = createKnown<number | null>()

@@ -3,7 +3,6 @@ import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agen
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { MAX_COST_INCREASE, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../lib/core/limits.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
-import { describeVersion } from '../api/agents.ts'
 import { put, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/button.tsx'
@@ -16,6 +15,7 @@ import { useTypedForm } from '../components/typed-form.tsx'
 import { VersionName } from '../components/values.tsx'
 import { ReleaseError } from '../versions/gate.tsx'
 import { newestEnded, TrialChoice, useRelease } from '../versions/release.tsx'
+import { describeVersion } from '../versions/version-state.tsx'
 import { newRollout, type RolloutForm, toBody, toForm } from './rollout-form.ts'
 
 type Props = {

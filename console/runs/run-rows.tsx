@@ -2,7 +2,7 @@ import './runs.css'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { MAX_KEYS } from '../../lib/core/limits.ts'
-import { runTimeOf } from '../agents/run-figures.ts'
+import { runTimeOf } from '../api/runs.ts'
 import {
   formatCompact,
   formatCost,

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
-import { describeVersion, getVersion, useAgents } from '../api/agents.ts'
+import { getVersion, useAgents } from '../api/agents.ts'
 import { newIdempotencyKey, post, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/button.tsx'
@@ -14,6 +14,7 @@ import { shortId } from '../components/format.ts'
 import { Card, NeedsScope, Page } from '../components/page.tsx'
 import { say, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
+import { describeVersion } from '../versions/version-state.tsx'
 import {
   FIELDS,
   liveTools,

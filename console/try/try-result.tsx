@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { runTimeOf } from '../agents/run-figures.ts'
+import { runTimeOf } from '../api/runs.ts'
 import { Button } from '../components/button.tsx'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
