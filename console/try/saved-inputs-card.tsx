@@ -57,19 +57,19 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
     const refusal = saved.rename(last, next)
     if (refusal !== null) return refusal
     change(null, 'Renamed.')
-    closeAnd(() => [...(list.current?.children ?? [])].find((each) => nameOf(each) === next))
+    closeAnd(`[aria-label=${CSS.escape(`Rename ${next}`)}]`)
     return null
   }
 
   async function remove({ name: removed }: SavedInput) {
     change(saved.delete(removed), 'Deleted.')
-    closeAnd(() => list.current ?? undefined)
+    closeAnd('button')
   }
 
-  /** After the dialog has returned the focus to a button that is gone: to one of what is there now. */
-  function closeAnd(find: () => Element | undefined) {
+  /** The dialog returns the focus to a button that is gone: afterwards, another one of the list gets it. */
+  function closeAnd(next: string) {
     setOpened(null)
-    setTimeout(() => (find()?.querySelector<HTMLElement>('button') ?? nameField.current)?.focus())
+    setTimeout(() => (list.current?.querySelector<HTMLElement>(next) ?? nameField.current)?.focus())
   }
 
   return (
@@ -102,7 +102,7 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
       </p>
       <ul ref={list} class="plain-list lines">
         {inputs.map((input) => (
-          <li key={input.name} class="toolbar" data-name={input.name}>
+          <li key={input.name} class="toolbar">
             <VisibleText class="long-text" text={input.name} />
             <span class="actions">
               {Object.entries({
@@ -149,8 +149,6 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
     </details>
   )
 }
-
-const nameOf = (item: Element) => (item as HTMLElement).dataset.name
 
 type RenameProps = { name: string; onRename: (next: string) => string | null; onClose: () => void }
 
