@@ -66,7 +66,7 @@ const Agent = ({ agent }: { agent: ListedAgent }) => (
       <Text as="code" class="muted" text={agent.slug} />
     </h2>
     {agent.description !== null && <Text text={agent.description} />}
-    <div class="agents-facts muted">
+    <div class="actions agents-facts muted">
       {agent.archivedAt !== null && (
         <span>
           Archived <Time value={agent.archivedAt} />

@@ -5,7 +5,7 @@ import { type ComparedLine, compareVersions } from '../../lib/contract/compare-v
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { getVersion } from '../api/agents.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Side } from '../compare/difference-list.tsx'
+import { Sides } from '../compare/difference-list.tsx'
 import { Button } from '../components/button.tsx'
 import { AgentPath, Loaded } from '../components/detail-page.tsx'
 import { formatCount } from '../components/format.ts'
@@ -56,14 +56,11 @@ function Comparison({ before, after }: { before: VersionDetails; after: VersionD
                 <h3>
                   <VisibleText text={change.path} class="mono" />
                 </h3>
-                <div class="sides">
-                  <Side name="Before" side="a">
-                    {shownValue(change.before, `${change.path} before`)}
-                  </Side>
-                  <Side name="After" side="b">
-                    {shownValue(change.after, `${change.path} after`)}
-                  </Side>
-                </div>
+                <Sides
+                  names={['Before', 'After']}
+                  before={shownValue(change.before, `${change.path} before`)}
+                  after={shownValue(change.after, `${change.path} after`)}
+                />
               </li>
             ))}
           </ul>

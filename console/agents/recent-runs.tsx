@@ -5,9 +5,10 @@ import { type List, useList } from '../api/use-list.ts'
 import { BarChart } from '../components/bar-chart.tsx'
 import { formatCount, formatCountOf, formatDuration, formatTime, shortId } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
-import { Card, ErrorBox, Spinner } from '../components/page.tsx'
+import { ListView } from '../components/list.tsx'
+import { Card } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
+import { say, VisibleText } from '../components/visible-text.tsx'
 import type { Run } from '../runs/use-runs.ts'
 import { toHref, toPath } from '../state/location.ts'
 import { type Figure, RUNS } from '../usage/usage-figures.tsx'
@@ -44,7 +45,7 @@ export function durationFigure(runs: Run[]): Figure {
 }
 
 export function RecentRuns({ agent: { slug }, list }: { agent: AgentRecord; list: List<Run> }) {
-  const { items: runs, isLoading, error, retry } = list
+  const { items: runs } = list
   return (
     <>
       <Errors slug={slug} runs={runs.slice(0, COUNTED)} />
@@ -53,31 +54,22 @@ export function RecentRuns({ agent: { slug }, list }: { agent: AgentRecord; list
         class="stack"
         actions={<a href={toHref('/runs', { agent: slug })}>All runs</a>}
       >
-        {error && <ErrorBox error={error} onRetry={retry} />}
-        {runs.length === 0 && isLoading && <Spinner label="Loading runs…" />}
-        {runs.length === 0 && !isLoading && !error && (
-          <p class="empty">
-            It has not run yet. <a href={toHref(toPath('agents', slug, 'try'))}>Try it</a>
-          </p>
-        )}
-        {runs.length > 0 && (
-          <>
-            <DurationChart runs={runs.slice(0, CHARTED)} />
-            <ItemTable
-              caption="Latest runs"
-              items={runs.slice(0, LISTED)}
-              columns={{
-                Run: ({ id }) => <RunLink executionId={id} />,
-                Status: ({ status, error }) => <StatusBadge status={status} code={error?.code} />,
-                Created: ({ createdAt }) => <Time value={createdAt} />,
-                Duration: { numeric: (run) => <Duration ms={durationOf(run)} /> },
-                Version: ({ documentId, versionId }) => (
-                  <VersionLink agent={documentId} versionId={versionId} />
-                ),
-              }}
-            />
-          </>
-        )}
+        <DurationChart runs={runs.slice(0, CHARTED)} />
+        <ListView
+          list={list}
+          found={runs.slice(0, LISTED)}
+          noun="run"
+          isUncounted
+          caption="Latest runs"
+          columns={{
+            Run: ({ id }) => <RunLink executionId={id} />,
+            Status: ({ status, error }) => <StatusBadge status={status} code={error?.code} />,
+            Created: ({ createdAt }) => <Time value={createdAt} />,
+            Duration: { numeric: (run) => <Duration ms={durationOf(run)} /> },
+            Version: ({ documentId, versionId }) => <VersionLink agent={documentId} versionId={versionId} />,
+          }}
+          empty={say`It has not run yet. ${<a href={toHref(toPath('agents', slug, 'try'))}>Try it</a>}`}
+        />
       </Card>
     </>
   )

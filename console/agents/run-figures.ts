@@ -1,13 +1,8 @@
+import { runTimeOf } from '../api/runs.ts'
 import { isCancelled } from '../components/format.ts'
 import type { Run } from '../runs/use-runs.ts'
 
-/** Milliseconds from the first worker to the end. Null for a run that is not final, or that no worker has run. */
-export const runTimeOf = ({ startedAt, finishedAt }: Pick<Run, 'startedAt' | 'finishedAt'>): number | null =>
-  startedAt === null || finishedAt === null
-    ? null
-    : Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
-
-/** The same; null for a copy of a cached result, which took no time. */
+/** How long a run took; null for a copy of a cached result, which took no time. */
 export const durationOf = (run: Run): number | null => (run.cached ? null : runTimeOf(run))
 
 export const durationsOf = (runs: Run[]): number[] =>

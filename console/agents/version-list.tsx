@@ -1,16 +1,14 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
-import { nameOfVersion } from '../api/agents.ts'
 import { type List, useList } from '../api/use-list.ts'
-import { formatTime } from '../components/format.ts'
 import { ListView } from '../components/list.tsx'
 import { Card } from '../components/page.tsx'
 import { Person, Time, VersionLink } from '../components/values.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
-import { stateOf, VersionBadge } from '../versions/version-state.tsx'
+import { describeVersion, stateOf, VersionBadge } from '../versions/version-state.tsx'
 
 /** The states of versions depend on the agent: they are loaded again when it changes. */
 export function useVersions(agent: AgentRecord): List<VersionRecord> {
@@ -83,12 +81,7 @@ function CompareForm({ agent, versions }: { agent: AgentRecord; versions: Versio
     <select id={id} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
       {versions.map((version) => (
         <option key={version.id} value={version.id}>
-          {nameOfVersion(version)}, {formatTime(version.createdAt)}
-          {version.id === agent.currentVersionId
-            ? ' (current)'
-            : version.status === 'DRAFT'
-              ? ' (draft)'
-              : ''}
+          {describeVersion(version, agent.currentVersionId)}
         </option>
       ))}
     </select>

@@ -70,7 +70,7 @@ export async function followEvents<T>(
 }
 
 /** @throws the reason of the signal if it aborts */
-function wait(ms: number, signal: AbortSignal): Promise<void> {
+export function wait(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const abort = () => {
     clearTimeout(timer)

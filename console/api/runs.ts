@@ -31,6 +31,15 @@ export const requestSteps = (
     signal,
   })
 
+/** Milliseconds from the first worker to the end. Null for a run that is not final, or that no worker has run. */
+export const runTimeOf = ({
+  startedAt,
+  finishedAt,
+}: Pick<ExecutionRecord, 'startedAt' | 'finishedAt'>): number | null =>
+  startedAt === null || finishedAt === null
+    ? null
+    : Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0)
+
 let begun: RunRequests | null = null
 
 /** Begins the requests of a run's page while its script is being loaded: on a slow network, neither waits. */

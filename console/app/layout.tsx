@@ -20,36 +20,32 @@ type Link = {
 
 export type Section = keyof typeof OPERATE | keyof typeof BUILD | keyof typeof SETTINGS
 
-const link = (label: string, shows?: Link['shows'], Detail?: Link['Detail']): Link => ({
-  ...{ label, ...(shows && { shows }), ...(Detail && { Detail }) },
-})
-
 const reads = ({ scopes }: MeRecord) => scopes.includes('read')
 
 /** The pages for daily work. Their addresses are their names. */
 const OPERATE = {
-  overview: link('Overview'),
-  runs: link('Runs'),
-  approvals: link(
-    'Approvals',
-    (me) => me.scopes.includes('approve') || reads(me),
-    ({ me }) => (me.scopes.includes('approve') ? <ApprovalCount /> : null),
-  ),
-  batches: link('Batches', reads),
-  schedules: link('Schedules', readsAllTenants),
+  overview: { label: 'Overview' },
+  runs: { label: 'Runs' },
+  approvals: {
+    label: 'Approvals',
+    shows: (me: MeRecord) => me.scopes.includes('approve') || reads(me),
+    Detail: ({ me }: { me: MeRecord }) => (me.scopes.includes('approve') ? <ApprovalCount /> : null),
+  },
+  batches: { label: 'Batches', shows: reads },
+  schedules: { label: 'Schedules', shows: readsAllTenants },
 }
 
 const BUILD = {
-  agents: link('Agents'),
-  trials: link('Trials', readsAllTenants),
-  rollouts: link('Rollouts', readsAllTenants),
+  agents: { label: 'Agents' },
+  trials: { label: 'Trials', shows: readsAllTenants },
+  rollouts: { label: 'Rollouts', shows: readsAllTenants },
 }
 
 const SETTINGS = {
-  tenants: link('Tenants'),
-  webhooks: link('Webhooks', readsAllTenants),
-  tokens: link('Tokens', ({ scopes }) => scopes.includes('manage')),
-  audit: link('Audit log', mayAudit),
+  tenants: { label: 'Tenants' },
+  webhooks: { label: 'Webhooks', shows: readsAllTenants },
+  tokens: { label: 'Tokens', shows: ({ scopes }: MeRecord) => scopes.includes('manage') },
+  audit: { label: 'Audit log', shows: mayAudit },
 }
 
 const GROUPS = Object.entries({ Operate: OPERATE, Build: BUILD, Settings: SETTINGS }).map(

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { listen } from '../api/attention.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { navigate } from '../state/location.ts'
 import { lazyPart } from './lazy-page.tsx'
@@ -14,8 +15,7 @@ export function Search({ pages }: { pages: Page[] }) {
       event.preventDefault()
       setIsOpen(true)
     }
-    document.addEventListener('keydown', onKeyDown)
-    return () => document.removeEventListener('keydown', onKeyDown)
+    return listen(document, { keydown: onKeyDown })
   }, [])
   const close = () => setIsOpen(false)
   function choose(href: string) {

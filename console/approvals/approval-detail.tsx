@@ -58,7 +58,10 @@ export function ApprovalDetail({ approval, same, isFocused, isLocked, onDecided 
         <VisibleText text={approval.title} />
       </h2>
       <Facts
-        facts={{ ...shownValues(approval), Until: <TimeLeft until={approval.until} /> }}
+        facts={{
+          ...shownValues(approval),
+          Until: say`${<Time value={approval.until} />} (${<TimeLeft until={approval.until} />})`,
+        }}
         class="approval-values"
       />
       {/* Nothing that loads is above the buttons: they stay where they are. */}
@@ -130,15 +133,12 @@ function Reasons({ approval: { executionId, reason } }: Pick<Props, 'approval'>)
   )
 }
 
-function TimeLeft({ until }: { until: string }) {
+export function TimeLeft({ until }: { until: string }) {
   const left = timeLeft(until, useNow())
   return (
-    <>
-      <Time value={until} />{' '}
-      <span class={left < 3_600_000 ? 'approval-urgent' : 'muted'}>
-        {left === 0 ? '(time is over)' : `(${formatSeconds(left)} left)`}
-      </span>
-    </>
+    <span class={left < 3_600_000 ? 'approval-urgent' : 'muted'}>
+      {left === 0 ? 'time is over' : `${formatSeconds(left)} left`}
+    </span>
   )
 }
 

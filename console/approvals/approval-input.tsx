@@ -1,10 +1,9 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { Button } from '../components/button.tsx'
 import { printJson } from '../components/json-tree.ts'
-import { JsonView, TextPortions } from '../components/json-view.tsx'
-import { Segments } from '../components/page.tsx'
+import { ValueView } from '../components/value-view.tsx'
 import { JsonInput } from '../schema/json-editor.tsx'
 import type { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
@@ -28,51 +27,37 @@ type Props = {
 }
 
 export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
-  const [view, setView] = useState<'tree' | 'text'>('tree')
   const asked = useMemo(() => printJson(approval.input), [approval.input])
   const isLarge = asked.length > MAX_EDITED_BYTES || !isEditable(asked)
+  if (text === null)
+    return (
+      <div class="form">
+        <ValueView
+          title="Input"
+          note={
+            mayEdit && !isLarge && <Button label="Edit input" class="small" onClick={() => onText(asked)} />
+          }
+          value={approval.input}
+          label="the input"
+          maxRows={60}
+        />
+        {mayEdit && isLarge && <p class="muted">It is too large to be edited here.</p>}
+      </div>
+    )
   return (
     <div class="form">
       <div class="toolbar">
         <h3>Input</h3>
-        <div class="actions">
-          {text === null && (
-            <Segments
-              label="Show the input as"
-              choices={{ tree: 'JSON', text: 'Text' }}
-              chosen={view}
-              onChoose={setView}
-            />
-          )}
-          {mayEdit && text === null && !isLarge && (
-            <Button label="Edit input" class="small" onClick={() => onText(asked)} />
-          )}
-          {text !== null && <Button label="Discard changes" class="small" onClick={() => onText(null)} />}
-        </div>
+        <Button label="Discard changes" class="small" onClick={() => onText(null)} />
       </div>
-      {mayEdit && isLarge && <p class="muted">It is too large to be edited here.</p>}
-      {text !== null ? (
-        <Edited text={text} check={check} onText={onText} />
-      ) : view === 'tree' ? (
-        <JsonView value={approval.input} label="the input" />
-      ) : (
-        <pre class="box">
-          <TextPortions text={asked} />
-        </pre>
-      )}
+      {check.error !== null && <p class="muted">The input is not checked here: {check.error}</p>}
+      <JsonInput
+        text={text}
+        label="Input"
+        issues={check.issues}
+        onChange={onText}
+        onClear={() => onText(null)}
+      />
     </div>
   )
 }
-
-const Edited = ({ text, check, onText }: Pick<Props, 'check' | 'onText'> & { text: string }) => (
-  <>
-    {check.error !== null && <p class="muted">The input is not checked here: {check.error}</p>}
-    <JsonInput
-      text={text}
-      label="Input"
-      issues={check.issues}
-      onChange={onText}
-      onClear={() => onText(null)}
-    />
-  </>
-)

@@ -2,20 +2,21 @@ import './approvals.css'
 import type { ComponentProps } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
+import { listen } from '../api/attention.ts'
 import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
 import { AGENT_FILTER, TENANT_FILTER } from '../components/filters.ts'
-import { formatSeconds, shorten } from '../components/format.ts'
+import { shorten } from '../components/format.ts'
 import { ListEnd, ListState } from '../components/list.tsx'
 import { Spinner } from '../components/page.tsx'
-import { AgentLink, useNow } from '../components/values.tsx'
+import { AgentLink } from '../components/values.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { type BodyProps, listPage } from '../list-page.tsx'
 import { hrefHere, navigate } from '../state/location.ts'
 import { useMe } from '../state/session.ts'
-import { ApprovalDetail } from './approval-detail.tsx'
-import { findSame, keyOf, mergeOpen, nextKey, searchApprovals, shownValues, timeLeft } from './approvals.ts'
+import { ApprovalDetail, TimeLeft } from './approval-detail.tsx'
+import { findSame, keyOf, mergeOpen, nextKey, searchApprovals, shownValues } from './approvals.ts'
 import { type Decided, decidedKeys } from './decisions.ts'
 import { PastApproval } from './past-approval.tsx'
 import { Receipts, useDecisions } from './receipts.tsx'
@@ -100,7 +101,7 @@ function Inbox({ values, query, empty, ...all }: BodyProps<ApprovalRecord, 'agen
       <div class={shown === null ? undefined : 'approvals'}>
         <div class="approvals-list">
           {found.length > 0 && (
-            <ul class="plain-list panel" aria-label="Open approvals">
+            <ul class="plain-list panel lines" aria-label="Open approvals">
               {found.map((approval) => (
                 <Row key={keyOf(approval)} approval={approval} isShown={keyOf(approval) === shown} />
               ))}
@@ -143,10 +144,10 @@ function useLock(): [isLocked: boolean, lock: () => void] {
       if (event.detail > 1) event.preventDefault()
     }
     const timer = setTimeout(() => setPresses(0), LOCK_MS)
-    window.addEventListener('mousedown', press, { capture: true })
+    const unlisten = listen(window, { mousedown: press }, { capture: true })
     return () => {
       clearTimeout(timer)
-      window.removeEventListener('mousedown', press, { capture: true })
+      unlisten()
     }
   }, [presses])
   return [presses > 0, () => setPresses(1)]
@@ -173,29 +174,23 @@ function NothingWaits() {
   )
 }
 
-function Row({ approval, isShown }: { approval: ApprovalRecord; isShown: boolean }) {
-  const now = useNow()
-  const left = timeLeft(approval.until, now)
-  return (
-    <li>
-      <TextLink
-        href={hrefHere({ item: keyOf(approval) })}
-        aria-current={isShown ? 'true' : undefined}
-        text={approval.title}
-      />
-      <span class="muted approvals-facts">
-        <AgentLink agentId={approval.documentId} />
-        {approval.tenantId !== null && <VisibleText text={approval.tenantId} />}
-        {Object.entries(shownValues(approval)).map(([name, value]) => (
-          <VisibleText key={name} text={`${name} ${shorten(value, 60)}`} />
-        ))}
-        <span class={left < 3_600_000 ? 'approval-urgent' : undefined}>
-          {left === 0 ? 'time is over' : `${formatSeconds(left)} left`}
-        </span>
-      </span>
-    </li>
-  )
-}
+const Row = ({ approval, isShown }: { approval: ApprovalRecord; isShown: boolean }) => (
+  <li>
+    <TextLink
+      href={hrefHere({ item: keyOf(approval) })}
+      aria-current={isShown ? 'true' : undefined}
+      text={approval.title}
+    />
+    <span class="actions muted approvals-facts">
+      <AgentLink agentId={approval.documentId} />
+      {approval.tenantId !== null && <VisibleText text={approval.tenantId} />}
+      {Object.entries(shownValues(approval)).map(([name, value]) => (
+        <VisibleText key={name} text={`${name} ${shorten(value, 60)}`} />
+      ))}
+      <TimeLeft until={approval.until} />
+    </span>
+  </li>
+)
 
 type ItemProps = {
   itemKey: string

@@ -2,7 +2,7 @@ import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { isJsonObject } from '../../lib/core/json/json.ts'
 import { parseJsonPointer } from '../../lib/core/json/pointer.ts'
-import { shorten } from '../components/format.ts'
+import { findTexts, shorten } from '../components/format.ts'
 import { preview, toNode } from '../components/json-tree.ts'
 
 /** Identifies an approval. Its ID alone does not: that of a wait is the same in every run of a code agent. */
@@ -42,14 +42,8 @@ export function parseKey(key: string): Pick<ApprovalRecord, 'executionId' | 'id'
   return executionId === '' || id === '' || more.length > 0 ? null : { executionId, id }
 }
 
-export function searchApprovals<T extends Pick<ApprovalRecord, 'title' | 'name'>>(
-  approvals: T[],
-  search: string,
-): T[] {
-  const text = search.trim().toLowerCase()
-  if (text === '') return approvals
-  return approvals.filter(({ title, name }) => `${title}\n${name}`.toLowerCase().includes(text))
-}
+export const searchApprovals = (approvals: ApprovalRecord[], search: string): ApprovalRecord[] =>
+  findTexts(approvals, ({ title, name }) => `${title}\n${name}`, search)
 
 /** The key of what is next after a decision: what follows it in the list, else what precedes it. */
 export function nextKey(keys: string[], decided: string): string | null {

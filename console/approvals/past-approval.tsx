@@ -3,8 +3,8 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
 import { requestJson, requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { JsonView } from '../components/json-view.tsx'
-import { ErrorBox, Spinner } from '../components/page.tsx'
+import { Loaded } from '../components/detail-page.tsx'
+import { ValueView } from '../components/value-view.tsx'
 import { RunLink, StatusBadge, Time } from '../components/values.tsx'
 import { say, Text, VisibleText } from '../components/visible-text.tsx'
 import { useScope } from '../state/session.ts'
@@ -13,9 +13,10 @@ import { describeOutcome, findPastApproval, type Outcome, parseKey } from './app
 export function PastApproval({ itemKey, title }: { itemKey: string; title: string | undefined }) {
   const item = parseKey(itemKey)
   const mayRead = useScope('read')
-  const { data, error, reload } = useResource(`${itemKey} ${mayRead}`, (signal) =>
+  const loaded = useResource(`${itemKey} ${mayRead}`, (signal) =>
     item && mayRead ? load(item, signal) : Promise.resolve(null),
   )
+  const { data } = loaded
   const heading = useRef<HTMLHeadingElement>(null)
   // It replaces what had the focus.
   useEffect(() => {
@@ -31,9 +32,11 @@ export function PastApproval({ itemKey, title }: { itemKey: string; title: strin
         <strong>It is not open any more.</strong> {!item && 'The address names no approval.'}
         {item && !mayRead && 'To see what became of it, you need a token with the scope read.'}
       </p>
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {item && mayRead && !data && !error && <Spinner label="Loading what became of it…" />}
-      {past?.outcome && <OutcomeView outcome={past.outcome} />}
+      {item && mayRead && (
+        <Loaded of={loaded} label="Loading what became of it…">
+          {() => past?.outcome && <OutcomeView outcome={past.outcome} />}
+        </Loaded>
+      )}
       {data && !past?.outcome && (
         <p>
           {past
@@ -47,12 +50,7 @@ export function PastApproval({ itemKey, title }: { itemKey: string; title: strin
           {data && <StatusBadge status={data.run.status} code={data.run.error?.code} />}
         </p>
       )}
-      {past && (
-        <>
-          <h3>Input</h3>
-          <JsonView value={past.asked} label="the input" />
-        </>
-      )}
+      {past && <ValueView title="Input" value={past.asked} label="the input" />}
     </section>
   )
 }
@@ -74,10 +72,7 @@ const OutcomeView = ({ outcome }: { outcome: Outcome }) => (
     </p>
     <Text class="long-text" text={outcome.note} />
     {outcome.input !== null && (
-      <>
-        <h3>Input as changed</h3>
-        <JsonView value={outcome.input} label="the changed input" />
-      </>
+      <ValueView title="Input as changed" value={outcome.input} label="the changed input" />
     )}
   </div>
 )

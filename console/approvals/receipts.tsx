@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
+import { listen } from '../api/attention.ts'
 import type { List } from '../api/use-list.ts'
 import { Button } from '../components/button.tsx'
 import { ErrorBox } from '../components/page.tsx'
@@ -24,12 +25,9 @@ export function useDecisions(update: List<ApprovalRecord>['update']): Decided[] 
   useEffect(() => {
     decisions.clear()
     const leave = () => void decisions.flush(true)
-    const hide = () => document.hidden && leave()
-    window.addEventListener('pagehide', leave)
-    document.addEventListener('visibilitychange', hide)
+    const unlisten = listen(window, { pagehide: leave, visibilitychange: () => document.hidden && leave() })
     return () => {
-      window.removeEventListener('pagehide', leave)
-      document.removeEventListener('visibilitychange', hide)
+      unlisten()
       leave()
     }
   }, [])

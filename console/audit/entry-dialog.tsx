@@ -1,9 +1,10 @@
 import { isUuid, timeOfId } from '../../lib/core/ids.ts'
 import { requestPage } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
+import { Loaded } from '../components/detail-page.tsx'
 import { closeShown, InfoDialog } from '../components/dialog.tsx'
 import { ItemTable } from '../components/item-table.tsx'
-import { ErrorBox, Facts, Spinner } from '../components/page.tsx'
+import { Facts } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
 import { Text, VisibleText } from '../components/visible-text.tsx'
 import {
@@ -24,18 +25,20 @@ type Props = {
 }
 
 export function EntryDialog({ entryId, entry: listed }: Props) {
-  const { data, error, reload, isLoading } = useResource(`${entryId} ${listed === undefined}`, (signal) =>
-    listed ? Promise.resolve(listed) : findEntry(entryId, signal),
-  )
-  const entry = listed ?? data
+  const found = useResource(`${entryId} ${listed === undefined}`, async (signal) => ({
+    entry: listed ?? (await findEntry(entryId, signal)),
+  }))
   return (
     <InfoDialog title="Change" onClose={() => closeShown('/audit', 'entry', entryId)}>
-      {entry && <Details entry={entry} />}
-      {error && <ErrorBox error={error} onRetry={reload} />}
-      {!entry && isLoading && <Spinner label="Loading the change…" />}
-      {!entry && !isLoading && !error && (
-        <p>The log has no such change. It may have expired, or it belongs to another organization.</p>
-      )}
+      <Loaded of={listed ? { ...found, data: { entry: listed } } : found} label="Loading the change…">
+        {({ entry }) =>
+          entry ? (
+            <Details entry={entry} />
+          ) : (
+            <p>The log has no such change. It may have expired, or it belongs to another organization.</p>
+          )
+        }
+      </Loaded>
     </InfoDialog>
   )
 }
@@ -55,7 +58,7 @@ function Details({ entry }: { entry: Entry }) {
       <Text as="h3" text={labelOf(action)} />
       <div class="toolbar">
         <ResultBadge entry={entry} />
-        <OutcomeNote entry={entry} />
+        <Text text={noteOf(entry)} />
       </div>
       <Facts
         facts={{
@@ -86,15 +89,10 @@ function Details({ entry }: { entry: Entry }) {
   )
 }
 
-function OutcomeNote({ entry }: { entry: Entry }) {
+function noteOf(entry: Entry): string | null {
   if (entry.result === 'STARTED')
-    return (
-      <p>
-        It was recorded before it was made. What became of it is not stored, or not yet: it may have been
-        made.
-      </p>
-    )
-  return entry.result === 'FAILED' && isUncertain(entry) ? <p>A part of it may have been made.</p> : null
+    return 'It was recorded before it was made. What became of it is not stored, or not yet: it may have been made.'
+  return entry.result === 'FAILED' && isUncertain(entry) ? 'A part of it may have been made.' : null
 }
 
 function Changes({ entry }: { entry: Entry }) {

@@ -33,24 +33,16 @@ export const parseLineStatus = (text: string | null): LineStatus | null =>
 export const mediaTypeOf = (text: string): string =>
   /^\s*\[/.test(text) ? 'application/json' : 'application/x-ndjson'
 
-/** Options of a batch as they are typed. Empty: not given. */
-export type BatchOptions = {
-  tenantId: string
-  maxConcurrency: string
-  maxBatchCostUsd: string
-  /** Empty: as in the version. */
-  enforceInputSchema: '' | 'true' | 'false'
-}
-
-export const NO_BATCH_OPTIONS: BatchOptions = {
+/** Options of a batch as they are typed. Empty: not given, or as in the version. */
+export const NO_BATCH_OPTIONS = {
   tenantId: '',
   maxConcurrency: '',
   maxBatchCostUsd: '',
-  enforceInputSchema: '',
+  enforceInputSchema: '' as '' | 'true' | 'false',
 }
 
 /** As the query of the request; empty texts are left out of it. */
-export const toBatchQuery = ({ enforceInputSchema, ...texts }: BatchOptions) => ({
+export const toBatchQuery = ({ enforceInputSchema, ...texts }: typeof NO_BATCH_OPTIONS) => ({
   ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()])),
   ...(enforceInputSchema !== '' && { enforceInputSchema: enforceInputSchema === 'true' }),
 })

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BatchRecord } from '../../lib/contract/records/batch.ts'
-import { type ApiError, asApiError, unreachable } from '../api/api-error.ts'
+import { unreachable } from '../api/api-error.ts'
 import { nextQueryOf, send } from '../api/request.ts'
 import { announce, Button, saveFile } from '../components/button.tsx'
-import { InfoDialog } from '../components/dialog.tsx'
+import { InfoDialog, useAction } from '../components/dialog.tsx'
 import { formatBytes, formatPercent } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { resultsFileOf } from './batches.ts'
@@ -12,38 +12,29 @@ const PAGE_SIZE = 1_000
 
 export function DownloadResults({ batch }: { batch: BatchRecord }) {
   const [loaded, setLoaded] = useState<{ lines: number; bytes: number } | null>(null)
-  const [error, setError] = useState<ApiError | null>(null)
   const controller = useRef<AbortController | null>(null)
   useEffect(() => () => controller.current?.abort(), [])
-
-  async function download() {
-    const current = new AbortController()
-    controller.current = current
-    setError(null)
+  const { error, start } = useAction(async () => {
+    controller.current = new AbortController()
     setLoaded({ lines: 0, bytes: 0 })
-    try {
-      const parts = await readResults(batch, current.signal, setLoaded)
-      saveFile(new Blob(parts, { type: 'application/x-ndjson' }), resultsFileOf(batch))
-      announce('The results are saved.')
-      setLoaded(null)
-    } catch (cause) {
-      if (!current.signal.aborted) setError(asApiError(cause))
-    }
-  }
+    const parts = await readResults(batch, controller.current.signal, setLoaded)
+    saveFile(new Blob(parts, { type: 'application/x-ndjson' }), resultsFileOf(batch))
+    announce('The results are saved.')
+    setLoaded(null)
+  })
 
   function close() {
     controller.current?.abort()
     setLoaded(null)
-    setError(null)
   }
 
   return (
     <>
-      <Button label="Download results" onClick={download} disabled={loaded !== null} />
+      <Button label="Download results" onClick={start} disabled={loaded !== null} />
       {loaded && (
         <InfoDialog title="Download results" onClose={close} close={error ? 'Close' : 'Stop'}>
           {error ? (
-            <ErrorBox error={error} onRetry={download} />
+            <ErrorBox error={error} onRetry={start} />
           ) : (
             <p role="status">
               {formatPercent(batch.lines === 0 ? 1 : Math.min(loaded.lines / batch.lines, 1))},{' '}

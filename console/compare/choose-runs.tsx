@@ -2,8 +2,7 @@ import type { TargetedSubmitEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { requestPage } from '../api/request.ts'
-import { Button } from '../components/button.tsx'
-import { useAction } from '../components/dialog.tsx'
+import { StartButton, useAction } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
 import { shortId } from '../components/format.ts'
 import { Card, ErrorBox } from '../components/page.tsx'
@@ -76,7 +75,7 @@ const MISSING = `Enter the ID of a run, such as ${shortId('01a2003a-d1f2-7169-a6
 
 function LastSuccess({ agent, other }: { agent: string; other: string }) {
   const [hasNone, setHasNone] = useState(false)
-  const { isRunning, error, start } = useAction(async () => {
+  const search = useAction(async () => {
     const query = { status: 'SUCCESS', limit: 2, fields: 'summary' }
     const path = `/v1/agents/${encodeURIComponent(agent)}/executions`
     const { items } = await requestPage<ExecutionSummaryRecord>(path, { query })
@@ -86,11 +85,11 @@ function LastSuccess({ agent, other }: { agent: string; other: string }) {
   })
   return (
     <>
-      {error && <ErrorBox error={error} />}
+      {search.error && <ErrorBox error={search.error} />}
       {hasNone ? (
         <p role="status">The agent has no other successful run.</p>
       ) : (
-        <Button label="With its last successful run" disabled={isRunning} onClick={start} />
+        <StartButton of={search} label="With its last successful run" />
       )}
     </>
   )

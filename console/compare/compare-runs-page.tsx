@@ -90,13 +90,7 @@ function Comparison({ comparison, isLoading, onReload }: Props) {
 
 const Section = ({ title, same, ...found }: Differences & { title: string; same: string }) => (
   <Card title={title}>
-    {found.differences.length === 0 ? (
-      <p class="muted">{same}</p>
-    ) : (
-      <>
-        <SideHeads />
-        <DifferenceList {...found} />
-      </>
-    )}
+    {found.differences.length > 0 && <SideHeads />}
+    <DifferenceList {...found} same={same} />
   </Card>
 )

@@ -31,7 +31,7 @@ export function ComparedSteps({ left, right, steps, hasMoreSteps }: Props) {
         {differing > 0 && <Button label="Go to the first difference" onClick={showFirst} />}
       </div>
       {differing > 0 && <SideHeads />}
-      <ol class="plain-list">
+      <ol class="plain-list lines">
         {groups
           .slice(0, shown)
           .map((group) =>
@@ -72,7 +72,7 @@ function DifferingStep({ step, isFirst, hrefs }: StepProps) {
   const title = titleOfStep(step)
   return (
     <li class="compared-step" id={isFirst ? FIRST : undefined} tabIndex={isFirst ? -1 : undefined}>
-      <div class="compared-head">
+      <div class="actions">
         <Text as="h3" text={title} />
         {isFirst && <span class="badge badge-warning">First difference</span>}
         {step.number === null && <span class="badge">Only in B</span>}

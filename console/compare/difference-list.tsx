@@ -24,20 +24,19 @@ export const SideHeads = () => (
   </div>
 )
 
-export const DifferenceList = ({ differences, isCut }: Differences) => (
+/** @param props.same what it says if there is none */
+export const DifferenceList = ({ differences, isCut, same }: Differences & { same?: string }) => (
   <>
-    <ul class="plain-list differences">
+    {differences.length === 0 && <p class="muted">{same}</p>}
+    <ul class="plain-list lines differences">
       {differences.map((difference) => (
         <li key={difference.path}>
           {difference.path !== '' && <Path path={difference.path} />}
-          <div class="sides">
-            <Side name="A" side="a">
-              {shownValue(difference, 'left', 'removed')}
-            </Side>
-            <Side name="B" side="b">
-              {shownValue(difference, 'right', 'added')}
-            </Side>
-          </div>
+          <Sides
+            names={['A', 'B']}
+            before={shownValue(difference, 'left', 'removed')}
+            after={shownValue(difference, 'right', 'added')}
+          />
         </li>
       ))}
     </ul>
@@ -52,13 +51,17 @@ const Path = ({ path }: { path: string }) => {
   return option ? <strong>{option}</strong> : <VisibleText text={path} class="mono" />
 }
 
-type SideProps = { name: string; side: 'a' | 'b'; children: ComponentChildren }
+type SidesProps = { names: [string, string]; before: ComponentChildren; after: ComponentChildren }
 
-/** One side of a difference, if it has the value. Narrow windows show the sides one below the other. */
-export const Side = ({ name, side, children }: SideProps) => (
-  <div class={`side side-${side}`}>
-    <span class="side-name">{name}</span>
-    {children ?? <span class="muted">absent</span>}
+/** Both sides of a difference, of which one may be undefined. Narrow windows show them one below the other. */
+export const Sides = ({ names, before, after }: SidesProps) => (
+  <div class="sides">
+    {[before, after].map((value, index) => (
+      <div key={index} class={`side side-${'ab'[index]}`}>
+        <span class="side-name">{names[index]}</span>
+        {value ?? <span class="muted">absent</span>}
+      </div>
+    ))}
   </div>
 )
 

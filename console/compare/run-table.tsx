@@ -83,7 +83,7 @@ const ROWS: Row[] = [
 
 /** What is known of both runs beside their payloads. Tokens and cost are with the agents that they called. */
 export const RunTable = ({ left, right }: { left: Run; right: Run }) => (
-  <dl class="compared-facts">
+  <dl class="lines compared-facts">
     {ROWS.map(({ name, show, valueIn, figureIn, isTime }) => {
       // How much figures differ is said beside them.
       const differs = valueIn !== undefined && valueIn(left) !== valueIn(right)

@@ -31,7 +31,7 @@ const TAGS = { same: 'span', removed: 'del', added: 'ins' } as const
 export function WordDiff({ before, after, of }: { before: string; after: string; of?: Part['kind'] }) {
   const parts = diffTexts(before, after).filter(({ kind }) => !of || kind === 'same' || kind === of)
   return (
-    <bdi class="mono word-diff">
+    <bdi class="mono long-text word-diff">
       {parts.map(({ kind, text }, index) => {
         // All of it differs: beside the other text, no word has to be marked.
         const Tag = of && parts.length === 1 ? 'span' : TAGS[kind]

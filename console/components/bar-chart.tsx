@@ -29,7 +29,7 @@ export function BarChart({ label, axis, series, bars, format, ...options }: Prop
   return (
     <figure class="chart" aria-label={label}>
       <div class="actions chart-head">
-        <span class="chart-legend">
+        <span class="actions chart-legend">
           {series.length > 1 &&
             series.map(({ name, color }) => (
               <span key={name}>

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, ComponentProps } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, asApiError } from '../api/api-error.ts'
 import { currentLocation, hrefHere, navigate } from '../state/location.ts'
@@ -77,11 +77,10 @@ export function closeShown(path: string, name: string, id: string): void {
 }
 
 type ActionState<T> = { isRunning: boolean; result: T | null; error: ApiError | null }
+type Action<T> = ActionState<T> & { start: () => Promise<void> }
 
 /** A request that a button starts, not twice at a time. The result is that of the last one, null while it runs. */
-export function useAction<T = void>(
-  action: () => Promise<T>,
-): ActionState<T> & { start: () => Promise<void> } {
+export function useAction<T = void>(action: () => Promise<T>): Action<T> {
   const [state, setState] = useState<ActionState<T>>({ isRunning: false, result: null, error: null })
   async function start() {
     if (state.isRunning) return
@@ -94,3 +93,10 @@ export function useAction<T = void>(
   }
   return { ...state, start }
 }
+
+type StartProps = ComponentProps<typeof Button> & { of: Action<unknown>; busy?: string }
+
+/** Starts an action. @param props.busy the label while it runs */
+export const StartButton = ({ of: { isRunning, start }, label, busy, ...attributes }: StartProps) => (
+  <Button label={(isRunning && busy) || label} disabled={isRunning} onClick={start} {...attributes} />
+)

@@ -136,6 +136,13 @@ export const toLines = (text: string): string[] =>
 /** A text without its case and its accents, for searches. */
 export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 
+/** What contains every word of a query, in any order and case, with or without accents; all without a word. */
+export function findTexts<T>(items: T[], textOf: (item: T) => string, query: string): T[] {
+  const words = fold(query).split(/\s+/).filter(Boolean)
+  if (words.length === 0) return items
+  return items.filter((item) => words.every((word) => fold(textOf(item)).includes(word)))
+}
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** The longest flags and families of emoji have fewer UTF-16 units. */
 const MAX_GRAPHEME = 64

@@ -56,7 +56,11 @@ function JsonPart({ value, name, depth }: Part) {
     <div class="json-row">
       {label}
       {node.kind === 'string' ? (
-        <LongText text={node.text} />
+        <>
+          <span class="json-string">"</span>
+          <TextPortions text={node.text} isJson />
+          <span class="json-string">"</span>
+        </>
       ) : (
         <VisibleText class={`json-${node.kind}`} text={node.text} />
       )}
@@ -114,14 +118,6 @@ function Container({ value, size, name, depth }: Part & { size: number }) {
   )
 }
 
-const LongText = ({ text }: { text: string }) => (
-  <>
-    <span class="json-string">"</span>
-    <TextPortions text={text} isJson />
-    <span class="json-string">"</span>
-  </>
-)
-
 /** A text in portions, laid out when it is asked for. @param isJson shows control characters as JSON does */
 export function TextPortions({ text, isJson = false }: { text: string; isJson?: boolean }) {
   const [count, setCount] = useState(1)
@@ -147,7 +143,7 @@ export function TextPortions({ text, isJson = false }: { text: string; isJson?: 
   )
 }
 
-/** A text in a box that scrolls. @param label what it is, for screen readers */
+/** A text in a box that scrolls. @param props.label what it is, for screen readers */
 export const TextBox = ({ label, children }: { label: string; children: ComponentChildren }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can only scroll what has the focus.
   <section class="box" aria-label={label} tabIndex={0}>

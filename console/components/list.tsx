@@ -61,13 +61,8 @@ export function ListView<T, Row>(props: ListProps<T, Row>) {
   )
 }
 
-type StateProps<T> = {
-  list: List<T>
-  /** Null: it is not said how many there are. */
-  found: number | null
-  noun: string
-  plural?: string
-}
+/** `found`: null if it is not said how many there are. */
+type StateProps<T> = Pick<Look<T>, 'noun' | 'plural'> & { list: List<T>; found: number | null }
 
 /** `3 batches`, `50 batches so far`, `3 of 20 agents`, and whether they are up to date. */
 export function ListState<T>({ list, found, noun, plural }: StateProps<T>) {

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { listen } from '../api/attention.ts'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store } from '../state/store.ts'
 import { Button, CopyButton } from './button.tsx'
 import { Dialog } from './dialog.tsx'
+import { CheckField } from './field.tsx'
 
 type Props = {
   title: string
@@ -16,14 +18,9 @@ type Props = {
 
 /** A secret that the service shows once: the dialog stays until the user has stored it. */
 export function ShownOnceDialog({ title, text, subject, hint, children, onClose }: Props) {
-  const id = useId()
   const [isStored, setIsStored] = useState(false)
   // Not a passive effect: those are cleaned up some time after the dialog is gone, and it would still ask.
-  useLayoutEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [])
+  useLayoutEffect(() => listen(window, { beforeunload: (event) => event.preventDefault() }), [])
   return (
     <Dialog title={title} isKept onClose={onClose}>
       <div class="form">
@@ -33,15 +30,7 @@ export function ShownOnceDialog({ title, text, subject, hint, children, onClose 
           <CopyButton text={text} subject={subject} />
         </div>
         {children}
-        <div class="choice">
-          <input
-            id={id}
-            type="checkbox"
-            checked={isStored}
-            onChange={({ currentTarget }) => setIsStored(currentTarget.checked)}
-          />
-          <label for={id}>I have stored {subject}</label>
-        </div>
+        <CheckField label={`I have stored ${subject}`} value={isStored} onChange={setIsStored} />
         <div class="actions">
           <Button label="Close" class="primary" disabled={!isStored} onClick={onClose} />
         </div>

@@ -3,8 +3,8 @@ import { formatCountOf } from './format.ts'
 
 type Part = { size: number; color: string }
 
-/** How a whole is divided. What the parts are is beside it, as text. @param props.total without: all parts */
-export function PartsBar({ parts, total = 0 }: { parts: Part[]; total?: number }) {
+/** How a whole is divided. What the parts are is beside it, as text. */
+export function PartsBar({ parts, total }: { parts: Part[]; total: number }) {
   const rest = total - parts.reduce((sum, { size }) => sum + size, 0)
   return (
     <div class="parts" aria-hidden="true">

@@ -39,7 +39,7 @@ export function useTypedForm<T extends object>(
   toStored: (form: T) => object | null = (form) => form,
 ): TypedForm<T> {
   const me = useMe()
-  const forget = useForgetForm(name)
+  const forget = () => me && typedValues.write(keyOf(me, name), null)
   const initial = useMemo(begin, [])
   const key = useMemo(() => me && keyOf(me, name), [me === null])
   const read = () => (key === null ? null : restore(typedValues.read(key), initial))
@@ -74,11 +74,6 @@ const toState = <T,>(restored: T | null, initial: T) => ({
   form: restored ?? initial,
   isRestored: restored !== null,
 })
-
-export function useForgetForm(name: string): () => void {
-  const me = useMe()
-  return () => me && typedValues.write(keyOf(me, name), null)
-}
 
 /**
  * Opens a form if something was typed into it before the page was left.

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { parseJsonText } from '../api/request.ts'
-import { Button, CopyButton } from './button.tsx'
-import { useAction } from './dialog.tsx'
+import { CopyButton } from './button.tsx'
+import { StartButton, useAction } from './dialog.tsx'
 import { formatBytes } from './format.ts'
 import { entriesOf, printJson } from './json-tree.ts'
 import { JsonView, TextPortions } from './json-view.tsx'
@@ -108,15 +108,15 @@ const OneText = ({ text, isMarkdown }: { text: string; isMarkdown: boolean }) =>
   )
 
 function OmittedValue({ bytes, load, label }: { bytes: number; load: () => Promise<void>; label: string }) {
-  const { isRunning, error, start } = useAction(load)
+  const loading = useAction(load)
   return (
     <>
-      {error && <ErrorBox error={error} />}
+      {loading.error && <ErrorBox error={loading.error} />}
       <p>
-        <Button
-          label={isRunning ? 'Loading…' : `Load ${formatBytes(bytes)}`}
-          disabled={isRunning}
-          onClick={start}
+        <StartButton
+          of={loading}
+          label={`Load ${formatBytes(bytes)}`}
+          busy="Loading…"
           aria-label={`Load ${label}, ${formatBytes(bytes)}`}
         />{' '}
         <span class="muted">It is large, and is loaded on request.</span>

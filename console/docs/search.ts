@@ -17,6 +17,7 @@ function startSearch(area: HTMLElement, input: HTMLInputElement): void {
   const status = document.createElement('p')
   status.setAttribute('role', 'status')
   const list = document.createElement('ol')
+  list.className = 'lines'
   results.append(status, list)
   area.append(results)
   area.inert = false

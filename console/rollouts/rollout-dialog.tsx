@@ -3,7 +3,6 @@ import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agen
 import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { MAX_COST_INCREASE, ROLLOUT_MIN_RUNS, ROLLOUT_PERCENT } from '../../lib/core/limits.ts'
 import { assertUnchanged } from '../api/agent-changes.ts'
-import { nameOfVersion } from '../api/agents.ts'
 import { put, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/button.tsx'
@@ -11,12 +10,12 @@ import { Loaded } from '../components/detail-page.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SelectField } from '../components/field.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
-import { formatTime } from '../components/format.ts'
 import { ErrorBox } from '../components/page.tsx'
 import { useTypedForm } from '../components/typed-form.tsx'
 import { VersionName } from '../components/values.tsx'
 import { ReleaseError } from '../versions/gate.tsx'
 import { newestEnded, TrialChoice, useRelease } from '../versions/release.tsx'
+import { describeVersion } from '../versions/version-state.tsx'
 import { newRollout, type RolloutForm, toBody, toForm } from './rollout-form.ts'
 
 type Props = {
@@ -118,10 +117,7 @@ function Form({ name, agent, versions, initial, isChange, onChange, onClose }: F
           label="Version"
           value={form.versionId}
           onChange={(versionId) => set({ versionId, chosen: null })}
-          choices={versions.map(({ id, number, createdAt, status }) => [
-            id,
-            `${nameOfVersion({ id, number })}, ${formatTime(createdAt)}${status === 'DRAFT' ? ' (draft)' : ''}`,
-          ])}
+          choices={versions.map((version) => [version.id, describeVersion(version)])}
         />
       ) : (
         <p>

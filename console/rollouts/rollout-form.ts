@@ -3,25 +3,16 @@ import type { RolloutRecord } from '../../lib/contract/records/rollout.ts'
 import { ROLLOUT_MIN_RUNS } from '../../lib/core/limits.ts'
 
 /** A rollout as it is typed. Empty: the service does not end it for that reason. */
-export type RolloutForm = {
-  versionId: string
-  percent: string
-  key: RolloutRecord['key']
-  /** In percent. */
-  maxErrorRate: string
-  maxCostIncrease: string
-  /** From 0 to 1. */
-  maxScoreDrop: string
-  minRuns: string
-  trial: string
-}
+export type RolloutForm = ReturnType<typeof newRollout>
 
-export const newRollout = (versionId: string): RolloutForm => ({
+export const newRollout = (versionId: string) => ({
   versionId,
   percent: '10',
-  key: 'tenant',
+  key: 'tenant' as RolloutRecord['key'],
+  /** In percent. */
   maxErrorRate: '',
   maxCostIncrease: '',
+  /** From 0 to 1. */
   maxScoreDrop: '',
   minRuns: String(ROLLOUT_MIN_RUNS.default),
   trial: '',
@@ -73,14 +64,12 @@ export function describeRules(abort: RolloutRecord['abort']): string[] {
   if (!abort) return ['The service does not end it automatically.']
   const { maxErrorRate, maxCostIncrease, maxScoreDrop, minRuns } = abort
   return [
-    ...(maxErrorRate === null ? [] : [`more than ${toPercent(maxErrorRate)}% of its runs have failed`]),
-    ...(maxCostIncrease === null
-      ? []
-      : [
-          `a run costs over ${toPercent(maxCostIncrease)}% more than one of the current version in the same time`,
-        ]),
-    ...(maxScoreDrop === null
-      ? []
-      : [`a mean score is certainly lower than that of the current version by over ${maxScoreDrop}`]),
-  ].map((reason) => `The service ends it when ${reason}, after at least ${minRuns} runs.`)
+    maxErrorRate !== null && `more than ${toPercent(maxErrorRate)}% of its runs have failed`,
+    maxCostIncrease !== null &&
+      `a run costs over ${toPercent(maxCostIncrease)}% more than one of the current version in the same time`,
+    maxScoreDrop !== null &&
+      `a mean score is certainly lower than that of the current version by over ${maxScoreDrop}`,
+  ]
+    .filter((reason) => reason !== false)
+    .map((reason) => `The service ends it when ${reason}, after at least ${minRuns} runs.`)
 }

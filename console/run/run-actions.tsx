@@ -4,8 +4,8 @@ import { useAgents } from '../api/agents.ts'
 import { ApiError } from '../api/api-error.ts'
 import { newIdempotencyKey, post } from '../api/request.ts'
 import { pathOfRun } from '../api/runs.ts'
-import { announce, Button } from '../components/button.tsx'
-import { useAction } from '../components/dialog.tsx'
+import { announce } from '../components/button.tsx'
+import { StartButton, useAction } from '../components/dialog.tsx'
 import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { TextLink } from '../components/visible-text.tsx'
@@ -94,7 +94,7 @@ type ButtonProps = { run: Run; versionId?: string; label: string; help: string }
 function RerunButton({ run, versionId, label, help }: ButtonProps) {
   // Two clicks, and a click after an error that leaves open whether there is a run, lead to one run.
   const key = useRef<string | null>(null)
-  const { isRunning, error, start } = useAction(async () => {
+  const starting = useAction(async () => {
     key.current ??= newIdempotencyKey()
     try {
       const { id } = await post<ExecutionStateRecord>(`/v1/agent_executions/${run.id}/rerun`, {
@@ -110,8 +110,8 @@ function RerunButton({ run, versionId, label, help }: ButtonProps) {
   })
   return (
     <>
-      <Button label={label} disabled={isRunning} title={help} onClick={start} />
-      {error && <ErrorBox error={error} />}
+      <StartButton of={starting} label={label} title={help} />
+      {starting.error && <ErrorBox error={starting.error} />}
     </>
   )
 }

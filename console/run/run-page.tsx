@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
-import { runTimeOf } from '../agents/run-figures.ts'
 import { useAgents } from '../api/agents.ts'
+import { runTimeOf } from '../api/runs.ts'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatTokens, shortId } from '../components/format.ts'
 import { Page } from '../components/page.tsx'

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { formatCount, formatCountOf } from '../components/format.ts'
-import { JsonView, TextPortions } from '../components/json-view.tsx'
+import { TextPortions } from '../components/json-view.tsx'
 import { Segments } from '../components/page.tsx'
 import { ValueView } from '../components/value-view.tsx'
-import { Text } from '../components/visible-text.tsx'
+import { Text, TextList } from '../components/visible-text.tsx'
 import { RunError } from '../trace/trace-detail.tsx'
 
 type Props = { run: ExecutionRecord; onLoadValues: () => Promise<void> }
@@ -68,12 +68,7 @@ function RunInput({ run, onLoadValues }: Props) {
       {inputAdaptations.length > 0 && (
         <details open={inputAdaptations.length <= 5}>
           <summary>{formatCountOf(inputAdaptations.length, 'change')} to fit the schema</summary>
-          <ul>
-            {inputAdaptations.slice(0, 100).map(({ path, kind, message }) => (
-              <Text as="li" key={`${path} ${kind} ${message}`} text={message} />
-            ))}
-            {inputAdaptations.length > 100 && <li>…</li>}
-          </ul>
+          <TextList texts={inputAdaptations.map(({ message }) => message)} max={100} />
         </details>
       )}
     </div>
@@ -97,10 +92,7 @@ function RunFeedback({ feedback }: { feedback: NonNullable<ExecutionRecord['feed
       <h2>Feedback: {rating === 1 ? 'good' : 'bad'}</h2>
       <Text class="long-text" text={note} />
       {correctedOutput && (
-        <>
-          <h3>Corrected output</h3>
-          <JsonView value={correctedOutput} label="the corrected output" maxRows={20} />
-        </>
+        <ValueView title="Corrected output" value={correctedOutput} label="the corrected output" />
       )}
     </div>
   )

@@ -6,24 +6,18 @@ import { type Page, parseJsonText, requestEvents, requestJson } from '../api/req
 import { MAX_VALUE_BYTES, pathOfRun, peekRun, requestRun, requestSteps, takeBegun } from '../api/runs.ts'
 import { followRun, mergeStep } from './follow-run.ts'
 
-type RunState = {
-  run: ExecutionRecord | null
-  steps: StepRecord[]
+const NOTHING = {
+  run: null as ExecutionRecord | null,
+  steps: [] as StepRecord[],
   /** Whether all steps are here: a run that is final has them page by page. */
-  hasAllSteps: boolean
-  error: ApiError | null
-  isReconnecting: boolean
-  live: string
-}
-
-const NOTHING: RunState = {
-  run: null,
-  steps: [],
   hasAllSteps: false,
-  error: null,
+  error: null as ApiError | null,
   isReconnecting: false,
   live: '',
 }
+
+type RunState = typeof NOTHING
+type Update = (change: Partial<RunState> | ((last: RunState) => Partial<RunState>)) => void
 
 /** An execution and its steps. While it is in progress, they arrive as they happen. */
 export function useRun(executionId: string) {
@@ -32,7 +26,7 @@ export function useRun(executionId: string) {
   useEffect(() => {
     const controller = new AbortController()
     const { signal } = controller
-    const update = (change: Partial<RunState> | ((last: RunState) => Partial<RunState>)) => {
+    const update: Update = (change) => {
       if (signal.aborted) return
       setState((last) => ({ ...last, ...(typeof change === 'function' ? change(last) : change) }))
     }
@@ -78,8 +72,6 @@ async function requestStep(path: string, number: number): Promise<StepRecord> {
   }
   throw new ApiError('The step does not exist any more.', { status: 404, code: 'StepNotFound' })
 }
-
-type Update = (change: Partial<RunState> | ((last: RunState) => Partial<RunState>)) => void
 
 async function load(executionId: string, signal: AbortSignal, update: Update): Promise<void> {
   const path = pathOfRun(executionId)

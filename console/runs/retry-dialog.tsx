@@ -7,6 +7,7 @@ import { Dialog } from '../components/dialog.tsx'
 import { formatCost, formatCountOf } from '../components/format.ts'
 import { ItemTable } from '../components/item-table.tsx'
 import { AgentLink, RunLink, StatusBadge } from '../components/values.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { type Retry, retryRuns } from './retry.ts'
 import type { Run } from './use-runs.ts'
 
@@ -111,28 +112,18 @@ function Progress({ runs, onClose }: Props) {
   )
 }
 
+const STATES = { waiting: 'Waiting', starting: 'Starting…', stopped: 'Not started' }
+
 function Outcome({ retry }: { retry: Retry }) {
-  switch (retry.state) {
-    case 'waiting':
-      return <span class="muted">Waiting</span>
-    case 'starting':
-      return <span class="muted">Starting…</span>
-    case 'stopped':
-      return <span class="muted">Not started</span>
-    case 'rejected':
-      return (
-        <span class="field-error">
-          {retry.error.code}: {retry.error.message}
-        </span>
-      )
-    case 'started':
-      return (
-        <>
-          <RunLink executionId={retry.id} /> <StatusBadge status={retry.status} />
-          {retry.isEarlier && <span class="muted"> (was retried before)</span>}
-        </>
-      )
-  }
+  if (retry.state === 'rejected')
+    return <Text as="span" class="field-error" text={`${retry.error.code}: ${retry.error.message}`} />
+  if (retry.state !== 'started') return <span class="muted">{STATES[retry.state]}</span>
+  return (
+    <>
+      <RunLink executionId={retry.id} /> <StatusBadge status={retry.status} />
+      {retry.isEarlier && <span class="muted"> (was retried before)</span>}
+    </>
+  )
 }
 
 type States = ReadonlyMap<string, ExecutionSummaryRecord['status']>
@@ -140,8 +131,7 @@ type States = ReadonlyMap<string, ExecutionSummaryRecord['status']>
 /** Of new runs that were in progress: one request, which lists the runs since the first of them. */
 async function readStates(retries: Retry[]): Promise<States> {
   const open = retries.filter((retry) => retry.state === 'started' && retry.status === 'IN_PROGRESS')
-  const times = open.map((retry) => (retry.state === 'started' ? retry.createdAt : '')).sort()
-  const [first] = times
+  const [first] = open.map((retry) => ('createdAt' in retry ? retry.createdAt : '')).sort()
   if (first === undefined) return new Map()
   // Lists go by the time in the ID, which is a little earlier.
   const from = new Date(Date.parse(first) - 1_000).toISOString()

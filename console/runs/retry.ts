@@ -1,5 +1,6 @@
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import { ApiError } from '../api/api-error.ts'
+import { wait } from '../api/follow-events.ts'
 import { send } from '../api/request.ts'
 
 /** `isEarlier`: it was started by an earlier request for the same run. */
@@ -45,7 +46,8 @@ async function retryRun(id: string, { signal, pause = wait }: Options): Promise<
       if (!(error instanceof ApiError)) throw error
       const isTemporary = error.status === 0 || error.status === 429 || error.status === 503
       if (!isTemporary || attempt === MAX_ATTEMPTS || signal.aborted) return { state: 'rejected', error }
-      await pause(error.retryAfter === null ? PAUSE_MS * attempt : error.retryAfter * 1_000, signal)
+      const ms = error.retryAfter === null ? PAUSE_MS * attempt : error.retryAfter * 1_000
+      await pause(ms, signal).catch(() => undefined)
     }
   }
 }
@@ -66,12 +68,3 @@ async function start(id: string): Promise<Retry> {
     isEarlier: age > MAX_AGE_MS,
   }
 }
-
-const wait = (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })

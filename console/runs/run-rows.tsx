@@ -2,6 +2,7 @@ import './runs.css'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { MAX_KEYS } from '../../lib/core/limits.ts'
+import { runTimeOf } from '../api/runs.ts'
 import {
   formatCompact,
   formatCost,
@@ -30,14 +31,10 @@ function keyColumnsOf(runs: Run[]): KeyColumn[] {
   return [...widths].slice(0, MAX_KEYS).map(([name, width]) => ({ name, width: `${width}ch` }))
 }
 
-/** Which failed runs are selected; null if the token may do nothing with them. */
-export type Selection = {
-  ids: ReadonlySet<string>
-  isFull: boolean
-  toggle: (executionId: string) => void
-} | null
+type Selection = { ids: ReadonlySet<string>; isFull: boolean; toggle: (executionId: string) => void }
 
-type Props = { runs: Run[]; isComplete: boolean; selection: Selection }
+/** `selection`: which failed runs are selected; null if the token may do nothing with them. */
+type Props = { runs: Run[]; isComplete: boolean; selection: Selection | null }
 
 /** A table of which only the visible rows exist, all as high as the style sheet says: thousands scroll smoothly. */
 export function RunRows({ runs, isComplete, selection }: Props) {
@@ -99,9 +96,6 @@ export function RunRows({ runs, isComplete, selection }: Props) {
   )
 }
 
-const durationOf = ({ startedAt, finishedAt }: Run): number | null =>
-  startedAt && finishedAt ? Math.max(Date.parse(finishedAt) - Date.parse(startedAt), 0) : null
-
 const MAX_MESSAGE = 200
 
 export const firstLineOf = (message: string): string =>
@@ -114,13 +108,13 @@ type RowProps = {
   /** Null: none can be selected. */
   isSelected: boolean | null
   isFull: boolean
-  toggle: ((executionId: string) => void) | undefined
+  toggle: Selection['toggle'] | undefined
 }
 
 const RunRow = memo(({ run, keyColumns, index, isSelected, isFull, toggle }: RowProps) => {
   const { inputTokens, outputTokens } = run.usage
   const tokens = inputTokens + outputTokens
-  const duration = durationOf(run)
+  const duration = runTimeOf(run)
   const isOpen = run.status === 'IN_PROGRESS'
   const message = run.error ? firstLineOf(run.error.message) : undefined
   return (

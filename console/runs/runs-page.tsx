@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { listen } from '../api/attention.ts'
 import { lazyPart } from '../app/lazy-page.tsx'
 import { Button } from '../components/button.tsx'
 import { formatCount, formatCountOf, formatMinute } from '../components/format.ts'
@@ -105,18 +106,8 @@ const isFailed = ({ status }: Run) => status === 'ERROR'
 
 const SELECT_ALL = 'select-all-runs'
 
-type Selected = {
-  runs: Run[]
-  ids: ReadonlySet<string>
-  failed: Run[]
-  isFull: boolean
-  toggle: (executionId: string) => void
-  select: (runs: Run[]) => void
-  clear: () => void
-}
-
 /** Failed runs of the list, in its order. @param key of the list: another one has none that are selected */
-function useSelection(listed: Run[], key: string): Selected {
+function useSelection(listed: Run[], key: string) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const select = (runs: Run[]) => setIds(new Set(runs.slice(0, MAX_RETRIES).map(({ id }) => id)))
   const toggle = useCallback((id: string) => {
@@ -129,7 +120,7 @@ function useSelection(listed: Run[], key: string): Selected {
   return { runs, ids, failed, isFull: runs.length >= MAX_RETRIES, toggle, select, clear }
 }
 
-function SelectAll({ runs, failed, select }: Selected) {
+function SelectAll({ runs, failed, select }: ReturnType<typeof useSelection>) {
   const all = Math.min(failed.length, MAX_RETRIES)
   const isAll = runs.length >= all
   return (
@@ -228,8 +219,6 @@ function useScrollRestoration(isReady: boolean): void {
     if (entry === undefined || !isReady) return
     const position = positions.get(entry)
     if (position !== undefined) window.scrollTo(0, position)
-    const remember = () => positions.set(entry, window.scrollY)
-    window.addEventListener('scroll', remember, { passive: true })
-    return () => window.removeEventListener('scroll', remember)
+    return listen(window, { scroll: () => positions.set(entry, window.scrollY) }, { passive: true })
   }, [entry, isReady])
 }

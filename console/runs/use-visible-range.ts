@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { listen } from '../api/attention.ts'
 
 type Visible = { body: RefObject<HTMLDivElement | null>; start: number; end: number; rowHeight: number }
 
@@ -24,12 +25,10 @@ export function useVisibleRange(count: number): Visible {
       cancelAnimationFrame(frame)
       frame = requestAnimationFrame(update)
     }
-    window.addEventListener('scroll', onScroll, { passive: true })
-    window.addEventListener('resize', onScroll)
+    const unlisten = listen(window, { scroll: onScroll, resize: onScroll }, { passive: true })
     return () => {
       cancelAnimationFrame(frame)
-      window.removeEventListener('scroll', onScroll)
-      window.removeEventListener('resize', onScroll)
+      unlisten()
     }
   }, [update])
   return { body, ...range, rowHeight }

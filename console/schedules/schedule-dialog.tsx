@@ -7,6 +7,7 @@ import { SCHEDULE_NAME, SCHEDULE_NAME_RULE } from '../../lib/core/schedule.ts'
 import { ApiError, nullIf } from '../api/api-error.ts'
 import { put, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
+import { announce } from '../components/button.tsx'
 import { TextField } from '../components/field.tsx'
 import { AgentField } from '../components/filter-bar.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
@@ -64,7 +65,10 @@ export function ScheduleDialog({ agent: given, schedule, onSave, onClose }: Prop
     const body = toBody(form, schedule)
     if (schedule === null && (await requestJson(path).catch(nullIf('ScheduleNotFound'))))
       throw new NameTaken()
-    onSave(await put<ScheduleRecord>(path, { body }))
+    const saved = await put<ScheduleRecord>(path, { body })
+    announce('The schedule is saved.')
+    onClose()
+    onSave(saved)
   }
   return (
     <FormDialog

@@ -3,7 +3,6 @@ import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { newIdempotencyKey, post, put } from '../api/request.ts'
 import { useRecord } from '../api/use-resource.ts'
-import { announce } from '../components/button.tsx'
 import { DetailPage, FactsCard } from '../components/detail-page.tsx'
 import { ConfirmButton, ConfirmDialog, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
@@ -16,7 +15,7 @@ import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { schedulePath } from './list-schedules.ts'
 import { ScheduleDialog, scheduleForm } from './schedule-dialog.tsx'
-import { describeCatchUp, FIRING_TEXTS, OVERLAP_TEXTS, toEnabledBody } from './schedules.ts'
+import { describeCatchUp, FIRING_TEXTS, type Firing, OVERLAP_TEXTS, toEnabledBody } from './schedules.ts'
 
 const INTERVAL_MS = 30_000
 
@@ -113,19 +112,19 @@ const Firings = ({ schedule: { firings } }: { schedule: ScheduleRecord }) => (
         keyOf={({ scheduledFor }) => scheduledFor}
         columns={{
           Due: ({ scheduledFor }) => <Time value={scheduledFor} />,
-          'What became of it': {
-            text: ({ status, code }) => (
-              <span class={status === 'FAILED' ? 'field-error' : undefined}>
-                {FIRING_TEXTS[status]}
-                {code && say`: ${code}`}
-              </span>
-            ),
-          },
+          'What became of it': { text: (firing) => <FiringResult firing={firing} /> },
           Run: ({ executionId }) => executionId !== null && <RunLink executionId={executionId} />,
         }}
       />
     )}
   </Card>
+)
+
+export const FiringResult = ({ firing: { status, code } }: { firing: Firing }) => (
+  <span class={status === 'FAILED' ? 'field-error' : undefined}>
+    {FIRING_TEXTS[status]}
+    {code && say`: ${code}`}
+  </span>
 )
 
 type ActionsProps = {
@@ -158,17 +157,7 @@ function Actions({ schedule, agent, onChange }: ActionsProps) {
         }
       />
       <DialogButton label="Edit…" form={scheduleForm(schedule, agent)}>
-        {(close) => (
-          <ScheduleDialog
-            {...{ agent, schedule }}
-            onSave={(saved) => {
-              onChange(saved)
-              announce('The schedule is saved.')
-              close()
-            }}
-            onClose={close}
-          />
-        )}
+        {(close) => <ScheduleDialog {...{ agent, schedule }} onSave={onChange} onClose={close} />}
       </DialogButton>
       <DeleteButton
         noun="schedule"

@@ -2,7 +2,6 @@ import type { ScheduleRecord } from '../../lib/contract/records/schedule.ts'
 import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
-import { announce } from '../components/button.tsx'
 import { AGENT_FILTER } from '../components/filters.ts'
 import { DialogButton } from '../components/form-dialog.tsx'
 import { formatInZone } from '../components/format.ts'
@@ -14,7 +13,8 @@ import type { Run } from '../runs/use-runs.ts'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { AGENTS_PER_PAGE, loadSchedules } from './list-schedules.ts'
 import { ScheduleDialog, scheduleForm } from './schedule-dialog.tsx'
-import { FIRING_TEXTS, type Firing, outcomeOf, sortSchedules } from './schedules.ts'
+import { FiringResult } from './schedule-page.tsx'
+import { outcomeOf, sortSchedules } from './schedules.ts'
 
 export { SchedulePage } from './schedule-page.tsx'
 
@@ -56,7 +56,8 @@ export const SchedulesPage = listPage({
     'Last ten': ({ firings, runs }) => (
       <Outcomes outcomes={firings.map((each) => outcomeOf(each, runs?.get(each.executionId ?? '')))} />
     ),
-    'Last time': ({ firings: [last] }) => last && <LastFiring firing={last} />,
+    'Last time': ({ firings: [last] }) =>
+      last?.executionId ? <RunLink executionId={last.executionId} /> : last && <FiringResult firing={last} />,
   },
   empty: () =>
     'No agent has a schedule yet. A schedule starts runs of an agent at the times of a cron expression.',
@@ -67,10 +68,7 @@ export const SchedulesPage = listPage({
         <ScheduleDialog
           agent={agent}
           schedule={null}
-          onSave={(saved) => {
-            announce('The schedule is saved.')
-            navigate(toHref(pathOf(saved)))
-          }}
+          onSave={(saved) => navigate(toHref(pathOf(saved)))}
           onClose={close}
         />
       )}
@@ -86,15 +84,4 @@ async function loadRuns(agent: string, signal: AbortSignal) {
   const query = { source: 'SCHEDULE', fields: 'summary', limit: 100 }
   const { items } = await requestPage<Run>(path, { query, signal })
   return new Map(items.map((run) => [run.id, run]))
-}
-
-function LastFiring({ firing }: { firing: Firing }) {
-  const { status, executionId, code } = firing
-  if (executionId !== null) return <RunLink executionId={executionId} />
-  return (
-    <span class={status === 'FAILED' ? 'field-error' : 'muted'}>
-      {FIRING_TEXTS[status]}
-      {code !== null && say`: ${code}`}
-    </span>
-  )
 }

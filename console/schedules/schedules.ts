@@ -44,30 +44,19 @@ export const catchUpChoices = (current: number | undefined): [string, string][] 
     .sort((a, b) => a - b)
     .map((seconds) => [String(seconds), describeCatchUp(seconds)])
 
-export type ScheduleForm = {
-  name: string
-  cron: string
-  timezone: string
-  /** JSON text */
-  input: string
-  tenantId: string
-  overlap: ScheduleRecord['overlap']
-  /** A number, as the value of a choice. */
-  catchUpSeconds: string
-}
+export type ScheduleForm = ReturnType<typeof toForm>
 
 /** @param zone of the browser @param input as JSON text */
-export function toForm(schedule: ScheduleRecord | null, zone: string, input: string): ScheduleForm {
-  return {
-    name: schedule?.name ?? '',
-    cron: schedule?.cron ?? '0 9 * * MON-FRI',
-    timezone: schedule?.timezone ?? zone,
-    input,
-    tenantId: schedule?.tenantId ?? '',
-    overlap: schedule?.overlap ?? 'skip',
-    catchUpSeconds: String(schedule?.catchUpSeconds ?? CATCH_UP_SECONDS.default),
-  }
-}
+export const toForm = (schedule: ScheduleRecord | null, zone: string, input: string) => ({
+  name: schedule?.name ?? '',
+  cron: schedule?.cron ?? '0 9 * * MON-FRI',
+  timezone: schedule?.timezone ?? zone,
+  input,
+  tenantId: schedule?.tenantId ?? '',
+  overlap: schedule?.overlap ?? 'skip',
+  /** As the value of a choice. */
+  catchUpSeconds: String(schedule?.catchUpSeconds ?? CATCH_UP_SECONDS.default),
+})
 
 /** The body that saves a form: what it does not edit stays, and the input is sent as it was typed. */
 export function toBody(form: ScheduleForm, schedule: ScheduleRecord | null): string {

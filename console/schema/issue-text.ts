@@ -107,22 +107,12 @@ function toAdvice(predicate: string, field: Field | undefined): string {
   return predicate.charAt(0).toUpperCase() + predicate.slice(1)
 }
 
+const WHEN_MISSING: Partial<Record<Field['kind'], string>> = {
+  ...{ boolean: 'Choose a value.', choice: 'Choose a value.', number: 'Enter a number.' },
+  ...{ file: 'Choose a file.', list: 'Add an item, or an empty list.', object: 'Add this part.' },
+}
+
 function whenMissing(field: Field | undefined): string {
-  switch (field?.kind) {
-    case 'boolean':
-    case 'choice':
-      return 'Choose a value.'
-    case 'number':
-      return 'Enter a number.'
-    case 'file':
-      return 'Choose a file.'
-    case 'time':
-      return field.format === 'time' ? 'Enter a time.' : 'Enter a date.'
-    case 'list':
-      return 'Add an item, or an empty list.'
-    case 'object':
-      return 'Add this part.'
-    default:
-      return 'Enter a value.'
-  }
+  if (field?.kind === 'time') return field.format === 'time' ? 'Enter a time.' : 'Enter a date.'
+  return (field && WHEN_MISSING[field.kind]) ?? 'Enter a value.'
 }

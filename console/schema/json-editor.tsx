@@ -91,25 +91,31 @@ const numbersOf = (first: number, last: number): string =>
 
 const MAX_SHOWN = 20
 
+/** Mistakes with links to where they are. */
+export const IssueLinks = ({ items }: { items: { label: string; text: string; onSelect: () => void }[] }) => (
+  <ul class="plain-list">
+    {items.slice(0, MAX_SHOWN).map(({ label, text, onSelect }, index) => (
+      <li key={`${index} ${label} ${text}`}>
+        <Button label={<VisibleText text={label} />} class="link" onClick={onSelect} />{' '}
+        <VisibleText text={text} />
+      </li>
+    ))}
+    {items.length > MAX_SHOWN && <li class="muted">and {items.length - MAX_SHOWN} more</li>}
+  </ul>
+)
+
 type ListProps = { id: string; issues: Issue[]; onSelect: (issue: Issue) => void }
 
-/** Mistakes with their lines. Choosing one moves the cursor there. Never unmounted: screen readers notice changes. */
+/** By their lines. Choosing one moves the cursor there. Never unmounted: screen readers notice changes. */
 const IssueList = ({ id, issues, onSelect }: ListProps) => (
   <div id={id} class="issues" aria-live="polite">
     {issues.length > 0 && (
-      <ul class="plain-list">
-        {issues.slice(0, MAX_SHOWN).map((issue) => (
-          <li key={`${issue.offset} ${issue.message}`} class={`issue-${issue.kind}`}>
-            <Button
-              label={`Line ${issue.line}, column ${issue.column}`}
-              class="link"
-              onClick={() => onSelect(issue)}
-            />{' '}
-            <VisibleText text={issue.message} />
-          </li>
-        ))}
-        {issues.length > MAX_SHOWN && <li class="muted">and {issues.length - MAX_SHOWN} more</li>}
-      </ul>
+      <IssueLinks
+        items={issues.map((issue) => ({
+          ...{ label: `Line ${issue.line}, column ${issue.column}`, text: issue.message },
+          onSelect: () => onSelect(issue),
+        }))}
+      />
     )}
   </div>
 )

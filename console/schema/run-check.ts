@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { listen } from '../api/attention.ts'
 import type { CheckRequest, Issue } from './check-text.ts'
 
 /** The issues of a text; of an earlier one while `isPending`. `error`: why it could not be checked. */
@@ -49,8 +50,7 @@ export function runCheck(request: CheckRequest, signal: AbortSignal): Promise<Is
     const used = worker
     const finish = () => {
       clearTimeout(timer)
-      used.removeEventListener('message', onMessage)
-      used.removeEventListener('error', onError)
+      unlisten()
       signal.removeEventListener('abort', onAbort)
     }
     const fail = (error: Error) => {
@@ -70,8 +70,7 @@ export function runCheck(request: CheckRequest, signal: AbortSignal): Promise<Is
       reject(signal.reason)
     }
     const timer = setTimeout(() => fail(new Error('The check took too long.')), TIMEOUT_MS)
-    used.addEventListener('message', onMessage)
-    used.addEventListener('error', onError)
+    const unlisten = listen(used, { message: onMessage, error: onError })
     signal.addEventListener('abort', onAbort)
     used.postMessage({ id, ...request })
   })

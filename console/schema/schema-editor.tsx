@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact'
 import './schema.css'
 import { useId, useMemo, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
@@ -5,14 +6,14 @@ import { mayHaveFiles } from '../../lib/schema/files/file-schema.ts'
 import { Button } from '../components/button.tsx'
 import { formatCountOf } from '../components/format.ts'
 import { Segments } from '../components/page.tsx'
-import { Text, VisibleText } from '../components/visible-text.tsx'
+import { Text } from '../components/visible-text.tsx'
 import type { Issue } from './check-text.ts'
 import { controlId } from './form/field-frame.tsx'
-import { withoutFiles } from './form/file-field.tsx'
+import { replaceFiles } from './form/file-field.tsx'
 import { hasForm, SchemaForm } from './form/schema-form.tsx'
 import { explainIssue, labelOf } from './issue-text.ts'
 import { emptyObject, type JsonPath, printJson, setNode, textNode } from './json-edit.ts'
-import { JsonInput } from './json-editor.tsx'
+import { IssueLinks, JsonInput } from './json-editor.tsx'
 import { type JsonNode, tryParseTree } from './json-node.ts'
 import { openSchema } from './schema-view.ts'
 import { isEditable } from './use-large-input.ts'
@@ -44,7 +45,9 @@ export function SchemaEditor(props: SchemaEditorProps) {
   const isLarge = useMemo(() => !isEditable(text), [text])
   const hasFiles = useMemo(() => mayHaveFiles(schema), [schema])
   const root = useMemo(() => (isLarge && !hasFiles ? null : tryParseTree(text)), [text, isLarge, hasFiles])
-  const isTooLarge = isLarge && !(root && isEditable(printJson(withoutFiles(root))))
+  // Files are not shown as text.
+  const shownRoot = isLarge && root ? replaceFiles(root, emptyObject) : undefined
+  const isTooLarge = isLarge && !(shownRoot && isEditable(printJson(shownRoot)))
   const obstacle = useMemo(() => obstacleOf(hasForm(view), isTooLarge, root), [view, isTooLarge, root])
   const shown = obstacle === null ? wanted : 'json'
   const { issues } = props
@@ -93,9 +96,7 @@ export function SchemaEditor(props: SchemaEditorProps) {
             ...Object.entries(problems).map(([path, text]) => ({ path, label: labelOf(path, view), text })),
             ...issues.map((issue) => ({ path: issue.path, ...explainIssue(issue, view) })),
           ].map(({ path, label, text }) => ({
-            key: `${path} ${text}`,
-            label,
-            text,
+            ...{ label: label || 'The input', text },
             onSelect: () => focusPart(id, path),
           }))}
         />
@@ -114,29 +115,13 @@ export function SchemaEditor(props: SchemaEditorProps) {
   )
 }
 
-type SummaryItem = { key: string; label: string; text: string; onSelect: () => void }
-
-const MAX_SHOWN = 20
-
-function IssueSummary({ items }: { items: SummaryItem[] }) {
+function IssueSummary({ items }: ComponentProps<typeof IssueLinks>) {
   const id = useId()
   if (items.length === 0) return null
   return (
     <section class="error-box issues" aria-labelledby={id}>
       <h3 id={id}>{formatCountOf(items.length, 'error')}</h3>
-      <ul class="plain-list">
-        {items.slice(0, MAX_SHOWN).map(({ key, label, text, onSelect }) => (
-          <li key={key}>
-            <button type="button" class="link" onClick={onSelect}>
-              <VisibleText text={label === '' ? 'The input' : label} />
-            </button>{' '}
-            <VisibleText text={text} />
-          </li>
-        ))}
-        {items.length > MAX_SHOWN && (
-          <li class="muted">and {formatCountOf(items.length - MAX_SHOWN, 'other error')}</li>
-        )}
-      </ul>
+      <IssueLinks items={items} />
     </section>
   )
 }

@@ -45,18 +45,18 @@ export function SchemaTable({ schema, caption }: { schema: JsonObject; caption: 
             {isRequired && <div class="field-mark">required</div>}
           </>
         ),
-        Description: { text: (row) => <Description row={row} /> },
+        Description: {
+          text: ({ description, rules }) => (
+            <>
+              <VisibleText text={description} />
+              <TextList class="plain-list field-mark" texts={rules} />
+            </>
+          ),
+        },
       }}
     />
   )
 }
-
-const Description = ({ row: { description, rules } }: { row: SchemaRow }) => (
-  <>
-    <VisibleText text={description} />
-    <TextList class="plain-list field-mark" texts={rules} />
-  </>
-)
 
 /** One line of a schema as a table. */
 type SchemaRow = {

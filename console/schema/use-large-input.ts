@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { listen } from '../api/attention.ts'
 
 /** UTF-16 code units and lines. A browser needs long to lay out more in a control. */
 const MAX_EDITABLE = 200_000
@@ -49,8 +50,7 @@ export function useLargeInput<Control extends TextControl>(
       }
       handler.current(text)
     }
-    element.addEventListener('beforeinput', takeLong as EventListener)
-    return () => element.removeEventListener('beforeinput', takeLong as EventListener)
+    return listen(element, { beforeinput: takeLong })
   })
   return control
 }

@@ -38,22 +38,22 @@ export const LowScoresPage = listPage({
         )),
     },
     Tenant: { text: ({ tenantId }) => tenantId },
-    Review: { actions: (run, list) => <ReviewButton run={run} list={list} /> },
+    Review: {
+      // A review of a token that may only run agents would leave the run in the list.
+      actions: (run, { update }) => (
+        <DialogButton label="Review…" scope="review">
+          {(close) => (
+            <FeedbackDialog
+              run={run}
+              onChange={({ id }) => update((runs) => runs.filter((each) => each.id !== id))}
+              onClose={close}
+            />
+          )}
+        </DialogButton>
+      ),
+    },
   },
   empty: () => 'No run waits for a review: none has a low score.',
   Actions: () => <a href="#/runs">All runs</a>,
   End: ({ values, list }: Props) => <Agreement {...values} version={list.items.length} />,
 })
-
-/** A review of a token that may only run agents would leave the run in the list. */
-const ReviewButton = ({ run, list }: { run: ExecutionRecord; list: List<ExecutionRecord> }) => (
-  <DialogButton label="Review…" scope="review">
-    {(close) => (
-      <FeedbackDialog
-        run={run}
-        onChange={({ id }) => list.update((runs) => runs.filter((each) => each.id !== id))}
-        onClose={close}
-      />
-    )}
-  </DialogButton>
-)

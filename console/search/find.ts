@@ -1,5 +1,5 @@
 import { timeOfId as timeOfUuidV7 } from '../../lib/core/ids.ts'
-import { fold } from '../components/format.ts'
+import { findTexts, fold } from '../components/format.ts'
 
 export type Item = {
   kind: string
@@ -27,13 +27,10 @@ export function findId(text: string): PastedId | null {
 /** The milliseconds since the epoch in a UUIDv7; null for other IDs. */
 export const timeOfId = (uuid: string): number | null => (uuid[14] === '7' ? timeOfUuidV7(uuid) : null)
 
-/** What contains every word of a query, in any order and case, with or without accents; what begins with it first. */
-export function matchTexts<T>(items: readonly T[], textOf: (item: T) => string, query: string): T[] {
-  const folded = fold(query).trim()
-  const words = folded.split(/\s+/)
-  const found = items.filter((item) => words.every((word) => fold(textOf(item)).includes(word)))
-  const begins = (item: T) => Number(fold(textOf(item)).startsWith(folded))
-  return found.sort((a, b) => begins(b) - begins(a))
+/** The same as `findTexts`; what begins with the query comes first. */
+export function matchTexts<T>(items: T[], textOf: (item: T) => string, query: string): T[] {
+  const begins = (item: T) => Number(fold(textOf(item)).startsWith(fold(query).trim()))
+  return findTexts(items, textOf, query).toSorted((a, b) => begins(b) - begins(a))
 }
 
 /** `a, b and c` */

@@ -94,8 +94,8 @@ export function SearchPalette({ pages, onChoose }: Props) {
             }}
           >
             <span class="search-kind">{item.kind}</span>
-            <VisibleText class="search-title" text={item.title} />
-            {item.detail && <VisibleText class="muted search-detail" text={item.detail} />}
+            <VisibleText text={item.title} />
+            {item.detail && <VisibleText class="muted" text={item.detail} />}
           </a>
         ))}
       </div>

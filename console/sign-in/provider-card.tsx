@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SignInSettings } from '../../lib/console-server/sign-in-settings.ts'
 import { ApiError } from '../api/api-error.ts'
+import { listen } from '../api/attention.ts'
 import { requestJson } from '../api/request.ts'
 import { Button } from '../components/button.tsx'
 import { Spinner } from '../components/page.tsx'
@@ -72,10 +73,9 @@ export function ProviderCard({ settings, rejection }: Props) {
     if (arriving?.kind === 'returned') void enter(arriving.response)
     if (arriving?.kind === 'resumed') void leave({ asksAgain: false })
     // Back returns to a page that the browser has kept as it was left.
-    const wake = ({ persisted }: PageTransitionEvent) => persisted && cancel()
-    window.addEventListener('pageshow', wake)
+    const unlisten = listen(window, { pageshow: ({ persisted }) => persisted && cancel() })
     return () => {
-      window.removeEventListener('pageshow', wake)
+      unlisten()
       controller.current.abort()
     }
   }, [])

@@ -53,10 +53,7 @@ const Actions = ({ tenantId, limits, onDone }: ActionsProps) => (
       {(close) => (
         <LimitsDialog
           {...{ tenantId, limits }}
-          onSave={() => {
-            close()
-            onDone('The limits are saved.')
-          }}
+          onSave={() => onDone('The limits are saved.')}
           onClose={close}
         />
       )}

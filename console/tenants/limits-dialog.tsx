@@ -55,6 +55,7 @@ export function LimitsDialog({ tenantId, limits, onSave, onClose }: Props) {
   const typed = useTypedForm(limitsForm(tenantId), () => toForm(limits))
   async function save() {
     await put(limitsPath(tenantId), { json: toLimits(typed.form) })
+    onClose()
     onSave()
   }
   return (

@@ -4,7 +4,7 @@ import { MAX_TENANT_ID } from '../../lib/core/access.ts'
 import type { UsageLimits } from '../../lib/core/usage-limits.ts'
 import { useList } from '../api/use-list.ts'
 import { Views } from '../components/filter-bar.tsx'
-import { formatCost, formatCount } from '../components/format.ts'
+import { findTexts, formatCost, formatCount } from '../components/format.ts'
 import { NeedsScope, Page } from '../components/page.tsx'
 import { LimitBar, Spark } from '../components/small-charts.tsx'
 import { TextLink, VisibleText } from '../components/visible-text.tsx'
@@ -42,10 +42,8 @@ export function toTenantRows(usage: UsageRow[], limits: LimitsRecord[]): TenantR
   }))
 }
 
-export function searchTenants<Row extends Pick<TenantRow, 'key'>>(rows: Row[], search: string): Row[] {
-  const text = search.trim().toLowerCase()
-  return text === '' ? rows : rows.filter(({ key }) => key?.toLowerCase().includes(text))
-}
+export const searchTenants = <Row extends Pick<TenantRow, 'key'>>(rows: Row[], search: string): Row[] =>
+  findTexts(rows, ({ key }) => key ?? '', search)
 
 type Row = TenantRow & { period: Period; now: number; spent: { day: number; month: number } | undefined }
 
@@ -66,8 +64,11 @@ async function loadTenants(period: Period, signal: AbortSignal) {
   return { items, next: null, note: usage.isComplete ? note : `${note}. ${INCOMPLETE_NOTE}` }
 }
 
-const runsOf = ({ key: tenantId, period, now }: Row, status?: 'ERROR') =>
-  toRuns({ tenantId, status, ...spanOf(period, now) })
+/** A number of runs, which leads to them. */
+function runsOf({ key: tenantId, period, now }: Row, count: number, status?: 'ERROR') {
+  if (tenantId === null || count === 0) return formatCount(count)
+  return <a href={toRuns({ tenantId, status, ...spanOf(period, now) })}>{formatCount(count)}</a>
+}
 
 const spentColumn = (period: 'day' | 'month') => ({
   text({ limits, spent }: Row) {
@@ -102,18 +103,8 @@ const Tenants = listPage({
         <TextLink href={toHref(toPath('tenants', tenantId), { period })} text={tenantId} />
       ),
     'Over time': ({ period, now, rows }) => <Spark values={toSpark(period, now, rows)} />,
-    Runs: {
-      numeric: (row) =>
-        row.key === null ? formatCount(row.runs) : <a href={runsOf(row)}>{formatCount(row.runs)}</a>,
-    },
-    Errors: {
-      numeric: (row) =>
-        row.key === null || row.failed === 0 ? (
-          formatCount(row.failed)
-        ) : (
-          <a href={runsOf(row, 'ERROR')}>{formatCount(row.failed)}</a>
-        ),
-    },
+    Runs: { numeric: (row) => runsOf(row, row.runs) },
+    Errors: { numeric: (row) => runsOf(row, row.failed, 'ERROR') },
     Cost: { numeric: ({ costUsd }) => formatCost(costUsd) },
     ...(rows.some(({ limits }) => limits) && LIMIT_COLUMNS),
   }),

@@ -41,15 +41,16 @@ const SCOPE_HELP: Record<Scope, string> = {
 }
 
 /** A token as it is typed. `expiresAt`: days until then; empty for never. */
-type TokenForm = {
-  name: string
-  scopes: Scope[]
-  expiresAt: string
-  agents: string
-  tenantId: string
-  rate: string
-}
+const toForm = (me: MeRecord, isPerson: boolean) => ({
+  name: '',
+  scopes: DEFAULT_SCOPES.filter((scope) => me.scopes.includes(scope)),
+  expiresAt: daysFor(String(TOKEN_LIFETIME_DAYS.default), isPerson),
+  agents: me.agents?.join('\n') ?? '',
+  tenantId: me.tenantId ?? '',
+  rate: me.rate?.toString() ?? '',
+})
 
+type TokenForm = ReturnType<typeof toForm>
 type Props = { onCreate: () => void; onClose: () => void }
 
 /** The form of a new token, once it is known what the token that is signed in could grant. */
@@ -60,16 +61,7 @@ export function TokenDialog(props: Props) {
 
 function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
   const isPerson = useIsPerson()
-  const form = useForm(
-    (): TokenForm => ({
-      name: '',
-      scopes: DEFAULT_SCOPES.filter((scope) => me.scopes.includes(scope)),
-      expiresAt: daysFor(String(TOKEN_LIFETIME_DAYS.default), isPerson),
-      agents: me.agents?.join('\n') ?? '',
-      tenantId: me.tenantId ?? '',
-      rate: me.rate?.toString() ?? '',
-    }),
-  )
+  const form = useForm(() => toForm(me, isPerson))
   const [hasTried, setHasTried] = useState(false)
   const isWithoutScopes = form.form.scopes.length === 0
   /** Agents that do not exist, for which the token is created when it is asked again. */
@@ -86,6 +78,7 @@ function NewToken({ me, onCreate, onClose }: Props & { me: MeRecord }) {
     setUnknown(missing)
     if (missing !== unknown) return false
     shownToken.set({ made: await createToken(given), replaces: null })
+    onClose()
     onCreate()
     return true
   }

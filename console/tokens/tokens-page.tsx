@@ -64,15 +64,7 @@ export const TokensPage = listPage({
     `${show === 'all' ? 'There are no tokens' : 'There are no valid tokens'} that yours may see. Create one for each program that uses agents: it can then be replaced or revoked alone.`,
   Actions: ({ list }) => (
     <DialogButton class="primary" label="Create token…" scope="manage">
-      {(close) => (
-        <TokenDialog
-          onCreate={() => {
-            close()
-            list.reload()
-          }}
-          onClose={close}
-        />
-      )}
+      {(close) => <TokenDialog onCreate={list.reload} onClose={close} />}
     </DialogButton>
   ),
   End: ({ list }) => <ShownTokenDialog onChange={showIn(list)} />,

@@ -28,50 +28,26 @@ export function ItemDetail(props: Props) {
       return <StepDetail {...props} />
     case 'wait':
       return <WaitDetail {...props} />
-    case 'failure':
-      return (
-        <Plain item={item} title="How it ended">
-          {run.error && <RunError error={run.error} level={3} />}
-        </Plain>
-      )
-    case 'attempt':
-      return (
-        <>
-          <Title item={item}>Attempt {item.attempt}</Title>
-          <p>
-            The previous worker stopped. Another one resumed the run at its last step, at{' '}
-            <Time value={new Date(item.start).toISOString()} />.
-          </p>
-        </>
-      )
-    case 'queue':
-      return (
-        <Plain item={item} title="Waiting for a worker">
-          <p>The time between the request and the moment when a worker began with the run.</p>
-        </Plain>
-      )
     default:
       return (
-        <Plain item={item} title={item.end === null ? 'Working' : 'Work without steps'}>
-          <p>
-            {item.end === null
-              ? 'The next step appears when it is complete.'
-              : 'The run has ended without a step.'}
-          </p>
-        </Plain>
+        <>
+          <Title item={item}>{item.label}</Title>
+          <ItemFacts item={item} />
+          {item.kind === 'failure' && run.error && <RunError error={run.error} level={3} />}
+          <Text text={EXPLANATIONS[`${item.kind} ${item.state}`]} />
+        </>
       )
   }
 }
 
-type PlainProps = { item: TraceItem; title: string; children: ComponentChildren }
-
-const Plain = ({ item, title, children }: PlainProps) => (
-  <>
-    <Title item={item}>{title}</Title>
-    <ItemFacts item={item} />
-    {children}
-  </>
-)
+/** By kind and state. */
+const EXPLANATIONS: Record<string, string> = {
+  'attempt done': 'The previous worker stopped. Another one resumed the run at its last step.',
+  'queue done': 'The time between the request and the moment when a worker began with the run.',
+  'queue open': 'The time between the request and the moment when a worker begins with the run.',
+  'work open': 'The next step appears when it is complete.',
+  'work done': 'The run has ended without a step.',
+}
 
 const Title = ({ item, children }: { item: TraceItem; children: ComponentChildren }) => (
   <div class="actions">
@@ -86,11 +62,9 @@ const ItemFacts = ({ item, more = {} }: { item: TraceItem; more?: Record<string,
     facts={{
       Began: <Time value={new Date(item.start).toISOString()} />,
       Duration:
-        item.end === null ? (
-          say`${<Elapsed since={new Date(item.start).toISOString()} />} so far`
-        ) : (
-          <Duration ms={item.end - item.start} />
-        ),
+        item.end === null
+          ? say`${<Elapsed since={new Date(item.start).toISOString()} />} so far`
+          : item.kind !== 'attempt' && <Duration ms={item.end - item.start} />,
       Attempt: item.attempt > 1 && item.attempt,
       ...more,
     }}

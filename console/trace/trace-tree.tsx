@@ -1,5 +1,6 @@
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { listen } from '../api/attention.ts'
 import { formatCountOf, formatDuration } from '../components/format.ts'
 import { memo } from '../components/memo.ts'
 import { useNow } from '../components/values.tsx'
@@ -62,10 +63,7 @@ function Tree(props: Props & { end: number }) {
     )
   }
   useLayoutEffect(readView, [])
-  useEffect(() => {
-    window.addEventListener('resize', readView)
-    return () => window.removeEventListener('resize', readView)
-  }, [])
+  useEffect(() => listen(window, { resize: readView }), [])
   useLayoutEffect(() => {
     if (isLive && isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight
   }, [rows.length, isFollowing])

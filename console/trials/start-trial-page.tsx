@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import type { AgentRecord, VersionDetails, VersionRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
 import { MAX_COST_USD } from '../../lib/core/limits.ts'
-import { getVersion, nameOfVersion, useAgents } from '../api/agents.ts'
+import { getVersion, useAgents } from '../api/agents.ts'
 import { newIdempotencyKey, post, requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { announce } from '../components/button.tsx'
@@ -10,10 +10,11 @@ import { Loaded } from '../components/detail-page.tsx'
 import { SelectField } from '../components/field.tsx'
 import { type Form as FormOf, labelsOf, toForm } from '../components/fields.tsx'
 import { ActionForm } from '../components/form-dialog.tsx'
-import { formatTime, shortId } from '../components/format.ts'
+import { shortId } from '../components/format.ts'
 import { Card, NeedsScope, Page } from '../components/page.tsx'
 import { say, VisibleText } from '../components/visible-text.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
+import { describeVersion } from '../versions/version-state.tsx'
 import {
   FIELDS,
   liveTools,
@@ -96,7 +97,7 @@ function OfAgent({ of }: FormProps) {
               onChange={(chosen) => set({ version: chosen, live: [] })}
               choices={[
                 ...(isListed ? [] : [[version, shortId(version)] as const]),
-                ...versions.map((each) => [each.id, describeVersion(each, agent)] as const),
+                ...versions.map((each) => [each.id, withMessage(each, agent)] as const),
               ]}
             />
             <OfVersion key={version} agent={agent} versionId={version} of={of} />
@@ -107,17 +108,8 @@ function OfAgent({ of }: FormProps) {
   )
 }
 
-function describeVersion(
-  { id, number, status, createdAt, message }: VersionRecord,
-  agent: AgentRecord,
-): string {
-  const state = id === agent.currentVersionId ? 'current' : status === 'DRAFT' ? 'draft' : null
-  return [
-    `${nameOfVersion({ id, number })}, ${formatTime(createdAt)}`,
-    ...(state ? [`(${state})`] : []),
-    ...(message ? [message.slice(0, 60)] : []),
-  ].join(' ')
-}
+const withMessage = (version: VersionRecord, { currentVersionId }: AgentRecord): string =>
+  [describeVersion(version, currentVersionId), version.message?.slice(0, 60)].filter(Boolean).join(' ')
 
 type OfVersionProps = FormProps & { agent: AgentRecord; versionId: string }
 

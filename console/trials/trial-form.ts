@@ -5,41 +5,28 @@ import { toLines } from '../components/format.ts'
 import type { Query } from '../state/location.ts'
 
 /** What a trial is started with. Kept in the URL, so that nothing is lost when the page is loaded again. */
-export type TrialForm = {
-  /** Slug or ID. */
-  agent: string
-  /** Empty: the draft, or else the newest one. */
-  version: string
-  /** A number, as it was typed. */
-  limit: string
-  /** Local date and time, as in `<input type="datetime-local">`. */
-  from: string
-  to: string
-  tenantId: string
-  feedback: (typeof TRIAL_FEEDBACK)[number] | ''
-  /** Names of tools that are called. */
-  live: string[]
-  models: 'live' | 'recorded'
-  /** JSON Pointers, one per line. */
-  ignore: string
-  /** US dollars, as it was typed. */
-  maxCost: string
-}
+export type TrialForm = ReturnType<typeof parseForm>
 
-export function parseForm(query: URLSearchParams): TrialForm {
+export function parseForm(query: URLSearchParams) {
   const get = (name: string) => query.get(name) ?? ''
   const feedback = get('feedback')
   return {
+    /** Slug or ID. */
     agent: get('agent'),
+    /** Empty: the draft, or else the newest one. */
     version: get('version'),
     limit: query.get('limit') ?? String(TRIAL_RUNS.default),
+    /** Local date and time, as in `<input type="datetime-local">`. */
     from: get('from'),
     to: get('to'),
     tenantId: get('tenantId'),
-    feedback: TRIAL_FEEDBACK.find((each) => each === feedback) ?? '',
+    feedback: TRIAL_FEEDBACK.find((each) => each === feedback) ?? ('' as const),
+    /** Names of tools that are called. */
     live: parseNames(get('live')),
-    models: get('models') === 'recorded' ? 'recorded' : 'live',
+    models: get('models') === 'recorded' ? ('recorded' as const) : ('live' as const),
+    /** JSON Pointers, one per line. */
     ignore: get('ignore'),
+    /** US dollars. */
     maxCost: get('maxCost'),
   }
 }

@@ -20,6 +20,7 @@ type Props = { agent: string; parameters: Parameters; text: string }
 export function CodeSamples({ agent, parameters, text }: Props) {
   const [language, setLanguage] = useState<Language>('curl')
   const isLong = text.length > MAX_INPUT
+  const save = () => saveFile(new Blob([text], { type: 'application/json' }), INPUT_FILE)
   const sample = useMemo(() => {
     const baseUrl = window.location.origin + toUrl('')
     return toSample(WRITERS[language], { baseUrl, agent, parameters, input: isLong ? null : text })
@@ -36,7 +37,8 @@ export function CodeSamples({ agent, parameters, text }: Props) {
           <p class="muted">
             Set <code>{TOKEN_VARIABLE}</code> to an API token.
             {language === 'typescript' && say` The client is in ${<code>clients/typescript</code>}.`}
-            {isLong && say` The input is long: ${<DownloadButton text={text} />}`}
+            {isLong && ' The input is long: '}
+            {isLong && <Button label={`Save it as ${INPUT_FILE}`} class="small" onClick={save} />}
           </p>
           <TextBox label={`Request in ${LANGUAGES[language]}`}>
             <VisibleText text={sample} />
@@ -55,11 +57,3 @@ function toSample(write: (request: SampleRequest) => string, request: SampleRequ
     return null
   }
 }
-
-const DownloadButton = ({ text }: { text: string }) => (
-  <Button
-    label={`Save it as ${INPUT_FILE}`}
-    class="small"
-    onClick={() => saveFile(new Blob([text], { type: 'application/json' }), INPUT_FILE)}
-  />
-)

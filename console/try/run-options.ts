@@ -4,31 +4,20 @@ import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../../lib/core/limits
 import { formatNumber } from '../components/format.ts'
 
 /** The options of a run as they are typed. Empty: not given. The names are those of the query parameters. */
-export type RunOptions = {
-  version: string
-  tenantId: string
-  model: string
-  /** Part of the parameter `model`. */
-  reasoning: string
-  enforceInputSchema: Choice
-  useCache: Choice
-  useDynamicLearning: Choice
-  maxAgentSteps: string
-  maxTokens: string
-  maxCostUsd: string
-}
+export type RunOptions = typeof NO_OPTIONS
 
 /** Empty: as in the version. */
 type Choice = '' | 'true' | 'false'
 
-export const NO_OPTIONS: RunOptions = {
+export const NO_OPTIONS = {
   version: '',
   tenantId: '',
   model: '',
+  /** Part of the parameter `model`. */
   reasoning: '',
-  enforceInputSchema: '',
-  useCache: '',
-  useDynamicLearning: '',
+  enforceInputSchema: '' as Choice,
+  useCache: '' as Choice,
+  useDynamicLearning: '' as Choice,
   maxAgentSteps: '',
   maxTokens: '',
   maxCostUsd: '',

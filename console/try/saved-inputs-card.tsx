@@ -1,9 +1,10 @@
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import type { JsonObject } from '../../lib/core/json/json.ts'
+import { listen } from '../api/attention.ts'
 import { announce, Button } from '../components/button.tsx'
-import { ConfirmDialog } from '../components/form-dialog.tsx'
+import { ConfirmDialog, FormDialog } from '../components/form-dialog.tsx'
+import { useForm } from '../components/typed-form.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
-import { useFocusNext } from '../schema/form/field-frame.tsx'
 import { MAX_NAME, type SavedInput, SavedInputs, toInputName } from './saved-inputs.ts'
 import { stripFiles } from './strip-files.ts'
 import type { InputOwner } from './typed-inputs.ts'
@@ -25,17 +26,14 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
   const [opened, setOpened] = useState<{ name: string; for: 'rename' | 'delete' } | null>(null)
   const list = useRef<HTMLUListElement>(null)
   const nameField = useRef<HTMLInputElement>(null)
-  const focusNext = useFocusNext()
+
   const name = toInputName(typedName)
   const isKnown = inputs.some((each) => each.name === name)
 
   // Other tabs change the same inputs.
   useEffect(() => {
-    const update = ({ key }: StorageEvent) => {
-      if (key === null || key === saved.key) setInputs(saved.list())
-    }
-    window.addEventListener('storage', update)
-    return () => window.removeEventListener('storage', update)
+    const isOurs = ({ key }: StorageEvent) => key === null || key === saved.key
+    return listen(window, { storage: (event) => isOurs(event) && setInputs(saved.list()) })
   }, [saved])
 
   /** @returns whether it was done */
@@ -54,17 +52,24 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
     if (change(saved.save({ name, text: storable.text }), done)) setTypedName('')
   }
 
-  function rename(input: SavedInput, next: string) {
-    if (!change(saved.rename(input.name, next), 'Renamed.')) return
-    focusNext(() => buttonOf(list.current, next, 'rename'))
-    setOpened(null)
+  /** @returns why it was not done; null if it was */
+  function rename({ name: last }: SavedInput, next: string): string | null {
+    const refusal = saved.rename(last, next)
+    if (refusal !== null) return refusal
+    change(null, 'Renamed.')
+    closeAnd(`[aria-label=${CSS.escape(`Rename ${next}`)}]`)
+    return null
   }
 
   async function remove({ name: removed }: SavedInput) {
     change(saved.delete(removed), 'Deleted.')
+    closeAnd('button')
+  }
+
+  /** The dialog returns the focus to a button that is gone: afterwards, another one of the list gets it. */
+  function closeAnd(next: string) {
     setOpened(null)
-    // After the dialog has returned the focus to a button that is gone.
-    setTimeout(() => (list.current?.querySelector<HTMLElement>('button') ?? nameField.current)?.focus())
+    setTimeout(() => (list.current?.querySelector<HTMLElement>(next) ?? nameField.current)?.focus())
   }
 
   return (
@@ -95,55 +100,47 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
       <p id={`${id}-problem`} role="alert" class="field-error">
         {problem}
       </p>
-      <ul ref={list} class="plain-list">
+      <ul ref={list} class="plain-list lines">
         {inputs.map((input) => (
-          <li key={input.name} class="toolbar" data-name={input.name}>
-            {opened?.for === 'rename' && opened.name === input.name ? (
-              <RenameField
+          <li key={input.name} class="toolbar">
+            <VisibleText class="long-text" text={input.name} />
+            <span class="actions">
+              {Object.entries({
+                Load: () => onLoad(input.text, `“${input.name}” is loaded.`),
+                Rename: () => setOpened({ name: input.name, for: 'rename' }),
+                Delete: () => setOpened({ name: input.name, for: 'delete' }),
+              }).map(([label, start]) => (
+                <Button
+                  label={label}
+                  key={label}
+                  class="small"
+                  aria-label={`${label} ${input.name}`}
+                  onClick={start}
+                />
+              ))}
+            </span>
+            {opened?.for === 'rename' && opened.name === input.name && (
+              <RenameDialog
                 name={input.name}
                 onRename={(next) => rename(input, next)}
-                onClose={() => {
-                  focusNext(() => buttonOf(list.current, input.name, 'rename'))
-                  setProblem(null)
-                  setOpened(null)
-                }}
+                onClose={() => setOpened(null)}
               />
-            ) : (
-              <>
-                <VisibleText class="long-text" text={input.name} />
-                <span class="actions">
-                  {Object.entries({
-                    Load: () => onLoad(input.text, `“${input.name}” is loaded.`),
-                    Rename: () => setOpened({ name: input.name, for: 'rename' }),
-                    Delete: () => setOpened({ name: input.name, for: 'delete' }),
-                  }).map(([label, start]) => (
-                    <Button
-                      label={label}
-                      key={label}
-                      class="small"
-                      data-for={label.toLowerCase()}
-                      aria-label={`${label} ${input.name}`}
-                      onClick={start}
-                    />
-                  ))}
-                </span>
-                {opened?.for === 'delete' && opened.name === input.name && (
-                  <ConfirmDialog
-                    asks={{
-                      title: 'Delete this saved input?',
-                      yes: 'Delete saved input',
-                      no: 'Keep saved input',
-                    }}
-                    action={() => remove(input)}
-                    onClose={() => setOpened(null)}
-                  >
-                    <p>
-                      <VisibleText text={input.name} /> is deleted from this browser. This cannot be undone.
-                      The form stays as it is.
-                    </p>
-                  </ConfirmDialog>
-                )}
-              </>
+            )}
+            {opened?.for === 'delete' && opened.name === input.name && (
+              <ConfirmDialog
+                asks={{
+                  title: 'Delete this saved input?',
+                  yes: 'Delete saved input',
+                  no: 'Keep saved input',
+                }}
+                action={() => remove(input)}
+                onClose={() => setOpened(null)}
+              >
+                <p>
+                  <VisibleText text={input.name} /> is deleted from this browser. This cannot be undone. The
+                  form stays as it is.
+                </p>
+              </ConfirmDialog>
             )}
           </li>
         ))}
@@ -153,41 +150,22 @@ export function SavedInputsCard({ owner, text, schema, onLoad }: Props) {
   )
 }
 
-function buttonOf(list: HTMLElement | null, name: string, purpose: string): HTMLElement | null | undefined {
-  const item = [...(list?.children ?? [])].find((each) => (each as HTMLElement).dataset.name === name)
-  return item?.querySelector<HTMLElement>(`[data-for=${purpose}]`)
-}
+type RenameProps = { name: string; onRename: (next: string) => string | null; onClose: () => void }
 
-type RenameProps = { name: string; onRename: (next: string) => void; onClose: () => void }
-
-function RenameField({ name, onRename, onClose }: RenameProps) {
-  const [typed, setTyped] = useState(name)
-  const field = useRef<HTMLInputElement>(null)
-  useLayoutEffect(() => {
-    field.current?.focus()
-    field.current?.select()
-  }, [])
-  const submit = () => toInputName(typed) !== '' && onRename(toInputName(typed))
+function RenameDialog({ name, onRename, onClose }: RenameProps) {
+  const form = useForm(() => ({ name }))
+  const [problem, setProblem] = useState<string | null>(null)
+  const next = toInputName(form.form.name)
   return (
-    <>
-      <input
-        ref={field}
-        aria-label={`New name of ${name}`}
-        value={typed}
-        maxLength={MAX_NAME}
-        autocomplete="off"
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') onClose()
-          if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
-          event.preventDefault()
-          submit()
-        }}
-      />
-      <span class="actions">
-        <Button label="Rename" class="small" onClick={submit} />
-        <Button label="Cancel" class="small" onClick={onClose} />
-      </span>
-    </>
+    <FormDialog
+      title="Rename this saved input"
+      submit="Rename"
+      close="Cancel"
+      isReady={next !== ''}
+      send={async () => setProblem(onRename(next))}
+      onClose={onClose}
+    >
+      {form.fields({ name: { label: 'New name', maxLength: MAX_NAME } }, { name: problem ?? [] })}
+    </FormDialog>
   )
 }

@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { StepRecord } from '../../lib/contract/records/step.ts'
-import { emptyObject, textNode, valueNode } from '../schema/json-edit.ts'
+import { emptyObject, printJson, textNode, valueNode } from '../schema/json-edit.ts'
 import { type JsonNode, parseJsonTree } from '../schema/json-node.ts'
 
 /** What the case expects: the output as it was, or only that the run succeeds. */
@@ -122,22 +122,9 @@ function toKey(name: string, indent: string): string {
   return key.length <= MAX_KEY ? `${key}:` : `? ${key}\n${indent}:`
 }
 
-function toScalar(node: JsonNode, indent: string): string {
-  switch (node.type) {
-    case 'object':
-      return '{}'
-    case 'array':
-      return '[]'
-    case 'string':
-      return toText(node.value, indent)
-    case 'number':
-      return node.source
-    case 'boolean':
-      return String(node.value)
-    case 'null':
-      return 'null'
-  }
-}
+/** What is no block: YAML writes empty containers, numbers and literals like JSON. */
+const toScalar = (node: JsonNode, indent: string): string =>
+  node.type === 'string' ? toText(node.value, indent) : printJson(node, null)
 
 function toText(text: string, indent: string): string {
   if (isPlain(text)) return text

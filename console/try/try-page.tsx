@@ -87,16 +87,7 @@ function TryAgent({ agent, versions, from, fromId, given, me }: AgentProps) {
     versions.find(({ id }) => id === (version || agent.currentVersionId))
   const schemaOf = (options: RunOptions) =>
     (versionOf(options)?.inputSchema ?? agent.inputSchema) as JsonObject
-  const owner = useMemo(
-    () =>
-      me && {
-        organizationId: me.organizationId,
-        tenantId: me.tenantId,
-        personId: personOf(me),
-        agentId: agent.id,
-      },
-    [],
-  )
+  const owner = useMemo(() => me && { ...me, personId: personOf(me), agentId: agent.id }, [])
   const initial = useMemo((): Typed => {
     const options = initialOptions(agent, versions, from)
     return { options, text: from === null && given !== null ? given : textOf(schemaOf(options), from) }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ExecutionRecord } from '../../lib/contract/records/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { runTimeOf } from '../agents/run-figures.ts'
+import { runTimeOf } from '../api/runs.ts'
 import { Button } from '../components/button.tsx'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 import { JsonView } from '../components/json-view.tsx'
@@ -82,7 +82,12 @@ export function TryResult({ last, input, outputSchema, onCancel, onRetry, onEdit
         <TestCaseDialog input={input} run={run} steps={steps} onClose={() => setOpensCase(false)} />
       )}
       {run?.output && <Output output={run.output as JsonObject} schema={outputSchema} />}
-      {run && run.inputAdaptations.length > 0 && <Adaptations adaptations={run.inputAdaptations} />}
+      {run && run.inputAdaptations.length > 0 && (
+        <section aria-labelledby="adaptations-title">
+          <h3 id="adaptations-title">The input was adapted to the schema</h3>
+          <TextList texts={run.inputAdaptations.map(({ message }) => message)} max={50} />
+        </section>
+      )}
       {(steps.length > 0 || (isRunning && executionId !== null)) && (
         <section aria-label="Steps">
           <h3>Steps</h3>
@@ -157,10 +162,3 @@ function Output({ output, schema }: { output: JsonObject; schema: JsonObject }) 
     </div>
   )
 }
-
-const Adaptations = ({ adaptations }: { adaptations: ExecutionRecord['inputAdaptations'] }) => (
-  <section aria-labelledby="adaptations-title">
-    <h3 id="adaptations-title">The input was adapted to the schema</h3>
-    <TextList texts={adaptations.map(({ message }) => message)} max={50} />
-  </section>
-)

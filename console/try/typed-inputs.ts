@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { isJsonObject, type JsonObject } from '../../lib/core/json/json.ts'
+import { listen } from '../api/attention.ts'
 import type { TextStorage } from '../state/browser-storage.ts'
 import { ownerKey, type TypedOwner, TypedValues } from '../state/typed-values.ts'
 import { NO_OPTIONS, type RunOptions } from './run-options.ts'
@@ -106,9 +107,9 @@ export function useTypedInput({ owner, from, initial, restore, schemaOf }: Param
     return () => clearTimeout(timer)
   }, [typed])
   useEffect(() => {
-    window.addEventListener('pagehide', save)
+    const unlisten = listen(window, { pagehide: save })
     return () => {
-      window.removeEventListener('pagehide', save)
+      unlisten()
       save()
     }
   }, [])

@@ -8,22 +8,24 @@ import { followRun } from '../run/follow-run.ts'
 import { openEvents } from '../run/use-run.ts'
 import type { Parameters } from './run-options.ts'
 
-export type Try = {
-  isRunning: boolean
+const NEW_TRY = {
+  isRunning: true,
   /** Milliseconds since the epoch. */
-  startedAt: number
-  executionId: string | null
+  startedAt: 0,
+  executionId: null as string | null,
   /** The header `Cache-Status` (RFC 9211). */
-  cacheStatus: string | null
-  steps: StepRecord[]
-  run: ExecutionRecord | null
+  cacheStatus: null as string | null,
+  steps: [] as StepRecord[],
+  run: null as ExecutionRecord | null,
   /** Why it was not accepted, could not be followed or could not be cancelled. */
-  error: ApiError | null
-  isReconnecting: boolean
-  live: string
-  isCancelling: boolean
+  error: null as ApiError | null,
+  isReconnecting: false,
+  live: '',
+  isCancelling: false,
 }
 
+export type Try = typeof NEW_TRY
+type Update = (change: (last: Try) => Partial<Try>) => void
 type TryRequest = { agent: string; parameters: Parameters; body: string }
 
 /** Starts one run after the other, and follows the last one. */
@@ -37,7 +39,7 @@ export function useTry() {
     const current = new AbortController()
     controller.current = current
     setLast({ ...NEW_TRY, startedAt: Date.now() })
-    const update = (change: (last: Try) => Partial<Try>) => {
+    const update: Update = (change) => {
       if (!current.signal.aborted) setLast((before) => before && { ...before, ...change(before) })
     }
     runAgent(request, current.signal, update).then(
@@ -58,21 +60,6 @@ export function useTry() {
   const cancel = () => setLast((before) => before && { ...before, isCancelling: true, error: null })
   return { last, start, cancel }
 }
-
-const NEW_TRY: Try = {
-  isRunning: true,
-  startedAt: 0,
-  executionId: null,
-  cacheStatus: null,
-  steps: [],
-  run: null,
-  error: null,
-  isReconnecting: false,
-  live: '',
-  isCancelling: false,
-}
-
-type Update = (change: (last: Try) => Partial<Try>) => void
 
 async function runAgent(request: TryRequest, signal: AbortSignal, update: Update): Promise<ExecutionRecord> {
   const { executionId, cacheStatus, events } = await send(request, signal)

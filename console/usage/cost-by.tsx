@@ -4,6 +4,7 @@ import { useAgents } from '../api/agents.ts'
 import { Loaded } from '../components/detail-page.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
 import { Card } from '../components/page.tsx'
+import { PartsBar } from '../components/small-charts.tsx'
 import { TextLink } from '../components/visible-text.tsx'
 import { type Query, toHref } from '../state/location.ts'
 import { type Period, type Span, spanOf, toRuns, type UsageOf } from './periods.ts'
@@ -87,7 +88,7 @@ type RankedItem = {
 const SHOWN = 10
 
 /** The highest values, with a bar for each. @param items the highest first */
-export function Ranking({ items }: { items: RankedItem[] }) {
+export function Ranking({ items, color = 1 }: { items: RankedItem[]; color?: 1 | 3 }) {
   const max = items[0]?.value ?? 0
   const others = items.length - SHOWN
   return (
@@ -99,9 +100,7 @@ export function Ranking({ items }: { items: RankedItem[] }) {
               {name}
               {detail && <span class="muted">{detail}</span>}
             </span>
-            <span class="ranking-track" aria-hidden="true">
-              <span style={{ width: `${max > 0 ? (100 * value) / max : 0}%` }} />
-            </span>
+            <PartsBar parts={[{ size: value, color: `var(--series-${color})` }]} total={max} />
             <span class="numeric">{text}</span>
           </li>
         ))}

@@ -4,9 +4,7 @@ import { formatDay, formatMinute } from '../components/format.ts'
 import { toLocalText } from '../components/range.ts'
 import { type Query, toHref } from '../state/location.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+const { minute: MINUTE, hour: HOUR, day: DAY } = INTERVAL_MS
 
 /** Periods that end now, and months of UTC. */
 const CHOICES = {

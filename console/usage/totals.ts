@@ -1,30 +1,23 @@
 import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage.ts'
 import { countFailed } from '../../lib/core/usage.ts'
 
-export type Totals = {
-  runs: number
-  failed: number
-  cacheHits: number
-  inputTokens: number
-  outputTokens: number
-  /** US dollars; without runs whose model has no price. */
-  costUsd: number
-  unpricedRuns: number
-  runTimeMs: number
-}
+const SUMS = [
+  'runs',
+  'cacheHits',
+  'inputTokens',
+  'outputTokens',
+  'costUsd',
+  'unpricedRuns',
+  'runTimeMs',
+] as const
+
+/** `costUsd`: without runs whose model has no price. */
+export type Totals = Record<(typeof SUMS)[number] | 'failed', number>
 
 export function addUp(rows: UsageRow[]): Totals {
   const sum = (read: (row: UsageRow) => number) => rows.reduce((total, row) => total + read(row), 0)
-  return {
-    runs: sum(({ runs }) => runs),
-    failed: sum(countFailed),
-    cacheHits: sum(({ cacheHits }) => cacheHits),
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
-    costUsd: sum(({ costUsd }) => costUsd),
-    unpricedRuns: sum(({ unpricedRuns }) => unpricedRuns),
-    runTimeMs: sum(({ runTimeMs }) => runTimeMs),
-  }
+  const sums = SUMS.map((name) => [name, sum((row) => row[name])])
+  return { ...Object.fromEntries(sums), failed: sum(countFailed) }
 }
 
 export type Group<Key> = Totals & { key: Key }

@@ -170,11 +170,9 @@ const VERSION_COLORS = [1, 2, 3] as const
 /** What became current in a part of time. */
 const promotedIn = (versions: VersionRecord[], { from, to }: { from: number; to: number }) =>
   versions
-    .filter(({ promotedAt }) => promotedAt !== null && isWithin(Date.parse(promotedAt), from, to))
+    .filter(({ promotedAt }) => promotedAt && Date.parse(promotedAt) >= from && Date.parse(promotedAt) < to)
     .map((version) => `${nameOfVersion(version)} promoted`)
     .join(', ') || undefined
-
-const isWithin = (time: number, from: number, to: number) => time >= from && time < to
 
 function Charts({ usage: { items, now }, period, of, agent }: PartProps) {
   const parts = partsOf(period, now, items).map((part) => ({
@@ -205,9 +203,10 @@ function Charts({ usage: { items, now }, period, of, agent }: PartProps) {
 function ErrorCodes({ usage: { items, now }, period, of }: PartProps) {
   const errors = countErrors(items)
   return (
-    <Card title="Errors by code" class="error-codes">
+    <Card title="Errors by code">
       {errors.length === 0 && <p class="muted">No run failed in this time.</p>}
       <Ranking
+        color={3}
         items={errors.map(({ code, count }) => ({
           key: code,
           name: (

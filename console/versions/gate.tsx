@@ -9,17 +9,18 @@ import { countVerdicts, type Verdicts, withoutNames } from '../trials/verdicts.t
 
 export function describeGate(gate: Gate): string[] {
   const { maxRegressed, maxChanged, maxError, maxCostIncrease, scores = {}, minRuns } = gate
-  return [
-    ...(minRuns === undefined ? [] : [`at least ${formatCountOf(minRuns, 'run')}`]),
-    ...(maxRegressed === undefined ? [] : [`at most ${formatCount(maxRegressed)} regressed`]),
-    ...(maxChanged === undefined ? [] : [`at most ${formatCount(maxChanged)} changed`]),
-    ...(maxError === undefined ? [] : [`at most ${formatCount(maxError)} failed or diverged`]),
-    ...(maxCostIncrease === undefined ? [] : [`costs at most ${formatPercent(maxCostIncrease)} more`]),
+  const phrases = [
+    minRuns !== undefined && `at least ${formatCountOf(minRuns, 'run')}`,
+    maxRegressed !== undefined && `at most ${formatCount(maxRegressed)} regressed`,
+    maxChanged !== undefined && `at most ${formatCount(maxChanged)} changed`,
+    maxError !== undefined && `at most ${formatCount(maxError)} failed or diverged`,
+    maxCostIncrease !== undefined && `costs at most ${formatPercent(maxCostIncrease)} more`,
     ...Object.entries(scores).flatMap(([scorer, { min, maxDrop }]) => [
-      ...(min === undefined ? [] : [`a mean score of ${scorer} of at least ${min}`]),
-      ...(maxDrop === undefined ? [] : [`a mean score of ${scorer} that is lower by at most ${maxDrop}`]),
+      min !== undefined && `a mean score of ${scorer} of at least ${min}`,
+      maxDrop !== undefined && `a mean score of ${scorer} that is lower by at most ${maxDrop}`,
     ]),
   ]
+  return phrases.filter((phrase) => phrase !== false)
 }
 
 export function describeTrial({ createdAt, status, cancelled, lines, verdicts }: TrialRecord): string {

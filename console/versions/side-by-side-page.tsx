@@ -149,10 +149,8 @@ function Result({ title, agent, version, last, onCancel }: ResultProps) {
       <Facts
         facts={{
           Version: <VersionLink agent={agent.slug} versionId={version.id} />,
-          Status: last?.isRunning ? (
-            <StatusBadge status="IN_PROGRESS" />
-          ) : (
-            run && <StatusBadge status={run.status} code={run.error?.code} />
+          Status: (last?.isRunning || run) && (
+            <StatusBadge status={run?.status ?? 'IN_PROGRESS'} code={run?.error?.code} />
           ),
           Run: last?.executionId != null && <RunLink executionId={last.executionId} />,
           Duration: last?.isRunning && <Elapsed since={new Date(last.startedAt).toISOString()} />,
@@ -180,11 +178,7 @@ function Differences({ a, b }: { a: string; b: string }) {
       <Loaded of={comparison} label="Comparing the results…">
         {({ differences, isCut }) => (
           <>
-            {differences.length === 0 ? (
-              <p>The results are the same.</p>
-            ) : (
-              <DifferenceList differences={differences} isCut={isCut} />
-            )}
+            <DifferenceList {...{ differences, isCut }} same="The results are the same." />
             <p>
               <a href={toHref('/compare', { a, b })}>Compare the steps, too</a>
             </p>

@@ -3,9 +3,9 @@ import type { JsonObject } from '../../lib/core/json/json.ts'
 import { loadVersion, nameOfVersion } from '../api/agents.ts'
 import { requestJson } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
-import { Button, CopyButton } from '../components/button.tsx'
+import { CopyButton } from '../components/button.tsx'
 import { AgentPath, DetailPage, FactsCard } from '../components/detail-page.tsx'
-import { useAction } from '../components/dialog.tsx'
+import { StartButton, useAction } from '../components/dialog.tsx'
 import { formatBytes, formatCountOf } from '../components/format.ts'
 import { JsonView, TextBox, TextPortions } from '../components/json-view.tsx'
 import { Card, ErrorBox, Facts } from '../components/page.tsx'
@@ -131,11 +131,12 @@ function Instructions({ agent, version }: Loaded) {
 
 /** The code of a code agent: up to some megabytes, so only on request. */
 function VersionCode({ agent, version }: Loaded) {
-  const { isRunning, result, error, start } = useAction(async () => {
+  const loading = useAction(async () => {
     const path = `/v1/agents/${version.documentId}/versions/${version.id}`
     const { sourceCode = '' } = await requestJson<VersionDetails>(path, { query: { sourceCode: true } })
     return sourceCode
   })
+  const { result, error, start } = loading
   return (
     <Card
       title="Code"
@@ -149,11 +150,7 @@ function VersionCode({ agent, version }: Loaded) {
     >
       {result === null && !error && (
         <p>
-          <Button
-            label={isRunning ? 'Loading the code…' : 'Show the code'}
-            disabled={isRunning}
-            onClick={start}
-          />
+          <StartButton of={loading} label="Show the code" busy="Loading the code…" />
         </p>
       )}
       {error && <ErrorBox error={error} onRetry={start} />}

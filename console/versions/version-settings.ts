@@ -1,24 +1,9 @@
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'
 import { formatCost, formatCount, formatDuration } from '../components/format.ts'
 
-type Version = Pick<
-  VersionDetails,
-  | 'execution'
-  | 'remote'
-  | 'model'
-  | 'fallbacks'
-  | 'modelSettings'
-  | 'context'
-  | 'useDynamicLearning'
-  | 'learning'
-  | 'requireTools'
-  | 'env'
-  | 'code'
->
-
 export type Settings = Record<string, string | null>
 
-export function limitsOf({ execution }: Pick<Version, 'execution'>): Settings {
+export function limitsOf({ execution }: VersionDetails): Settings {
   const { maxAgentSteps, maxAgentStepsAllowed, timeoutSeconds, maxTokens, maxCostUsd } = execution
   return {
     Steps:
@@ -37,7 +22,7 @@ export function limitsOf({ execution }: Pick<Version, 'execution'>): Settings {
   }
 }
 
-export function modelSettingsOf(version: Version): Settings {
+export function modelSettingsOf(version: VersionDetails): Settings {
   const { model, fallbacks, modelSettings, context, execution, learning } = version
   if (version.remote) {
     const { url = null, lambda, timeoutSeconds, readOnly } = version.remote

@@ -1,4 +1,6 @@
 import type { AgentRecord, VersionRecord } from '../../lib/contract/records/agent.ts'
+import { nameOfVersion } from '../api/agents.ts'
+import { formatTime } from '../components/format.ts'
 
 type VersionState = 'current' | 'rollout' | 'draft' | 'retired' | 'superseded'
 
@@ -48,3 +50,12 @@ export const MEANINGS: Record<VersionState, string> = {
 /** Whether it was published before the one that is current: promoting it is a step back. */
 export const isOlder = (version: Pick<Version, 'id' | 'status'>, currentId: string | null): boolean =>
   version.status === 'PUBLISHED' && currentId !== null && version.id < currentId
+
+type Described = Pick<VersionRecord, 'id' | 'status' | 'createdAt'> & { number?: number | null | undefined }
+
+/** `v3, 12:05:00 (draft)`. @param currentId the version of the agent that is current, if it is to be told */
+export function describeVersion(version: Described, currentId?: string | null): string {
+  const isDraft = version.status === 'DRAFT'
+  const state = version.id === currentId ? ' (current)' : isDraft ? ' (draft)' : ''
+  return `${nameOfVersion(version)}, ${formatTime(version.createdAt)}${state}`
+}

@@ -9,7 +9,7 @@ import { ListView } from '../components/list.tsx'
 import { Card } from '../components/page.tsx'
 import { Time } from '../components/values.tsx'
 import { say, TextLink } from '../components/visible-text.tsx'
-import { hrefHere, toPath } from '../state/location.ts'
+import { hrefHere } from '../state/location.ts'
 import { DeliveryBadge, DeliveryDialog, SubjectLink } from './delivery-dialog.tsx'
 import { labelOfEvent, webhookPath } from './events.ts'
 import { RedeliverDialog } from './redeliver-dialog.tsx'
@@ -90,7 +90,6 @@ export function Deliveries({ webhookId, url, query, onNews }: Props) {
           delivery={items.find(({ id }) => id === opened) ?? null}
           lookedAt={items.length}
           onChange={change}
-          path={toPath('webhooks', webhookId)}
         />
       )}
     </Card>

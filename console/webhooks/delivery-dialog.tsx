@@ -1,7 +1,6 @@
 import type { DeliveryRecord } from '../../lib/contract/records/webhook.ts'
 import { post } from '../api/request.ts'
-import { Button } from '../components/button.tsx'
-import { closeShown, InfoDialog, useAction } from '../components/dialog.tsx'
+import { closeShown, InfoDialog, StartButton, useAction } from '../components/dialog.tsx'
 import { formatCount, formatCountOf } from '../components/format.ts'
 import { ErrorBox, Facts } from '../components/page.tsx'
 import { Badge, RunLink, Time } from '../components/values.tsx'
@@ -19,32 +18,25 @@ type Props = {
   /** Of the webhook. Null: that of the run. */
   url: string | null
   onChange: (delivery: DeliveryRecord) => void
-  path: string
 }
 
 export function DeliveryDialog(props: Props) {
-  const { webhookId, deliveryId, delivery, lookedAt, url, onChange, path } = props
+  const { webhookId, deliveryId, delivery, lookedAt, url, onChange } = props
   const mayManage = useScope('manage')
-  const { isRunning, result, error, start } = useAction(async () => {
+  const sending = useAction(async () => {
     const redeliverPath = webhookPath(webhookId, `/deliveries/${encodeURIComponent(deliveryId)}/redeliver`)
     const changed = await post<DeliveryRecord>(redeliverPath)
     onChange(changed)
     return changed
   })
+  const { result, error } = sending
   return (
     <InfoDialog
       title="Delivery"
-      onClose={() => closeShown(path, 'delivery', deliveryId)}
+      onClose={() => closeShown(toPath('webhooks', webhookId), 'delivery', deliveryId)}
       actions={
         mayManage &&
-        delivery && (
-          <Button
-            label={isRunning ? 'Sending…' : 'Redeliver now'}
-            class="primary"
-            disabled={isRunning}
-            onClick={start}
-          />
-        )
+        delivery && <StartButton of={sending} label="Redeliver now" busy="Sending…" class="primary" />
       }
     >
       {delivery ? (

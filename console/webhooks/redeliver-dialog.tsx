@@ -95,16 +95,15 @@ function Progress({ progress: { done, accepted, gone, lastError }, total, isOver
   )
 }
 
-export type Redelivery = {
-  done: number
-  accepted: number
+const NOTHING_DONE = {
+  done: 0,
+  accepted: 0,
   /** The events do not exist any more, or another page has deleted the webhook. */
-  gone: number
+  gone: 0,
   /** The error of the last delivery that was not accepted. */
-  lastError: string | null
+  lastError: null as string | null,
 }
-
-export const NOTHING_DONE: Redelivery = { done: 0, accepted: 0, gone: 0, lastError: null }
+export type Redelivery = typeof NOTHING_DONE
 
 type Outcome = { status: string; error: string | null }
 

@@ -1,7 +1,7 @@
 import type { TestResultRecord, WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { patch, post } from '../api/request.ts'
-import { announce, Button } from '../components/button.tsx'
-import { InfoDialog, useAction } from '../components/dialog.tsx'
+import { announce } from '../components/button.tsx'
+import { InfoDialog, StartButton, useAction } from '../components/dialog.tsx'
 import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { ErrorBox } from '../components/page.tsx'
 import { Text, VisibleText } from '../components/visible-text.tsx'
@@ -33,18 +33,7 @@ export function WebhookActions({ webhook, onChange }: Props) {
       </DialogButton>
       <DialogButton label="Edit…" form={webhookForm(webhook)}>
         {(close) => (
-          <WebhookDialog
-            title="Edit the webhook"
-            label="Save webhook"
-            webhook={webhook}
-            save={(fields) => save(fields).then(close)}
-            onClose={close}
-          >
-            <p class="muted">
-              Changes take effect within 30 seconds, also for deliveries that are tried again. Edit it again
-              to undo them.
-            </p>
-          </WebhookDialog>
+          <WebhookDialog webhook={webhook} save={(fields) => save(fields).then(close)} onClose={close} />
         )}
       </DialogButton>
       <RotateButton id={id} />
@@ -99,19 +88,18 @@ export function RotateButton({ id }: { id: string }) {
 }
 
 function TestDialog({ webhook, onClose }: { webhook: WebhookRecord; onClose: () => void }) {
-  const { isRunning, result, error, start } = useAction(() =>
-    post<TestResultRecord>(webhookPath(webhook.id, '/test')),
-  )
+  const sending = useAction(() => post<TestResultRecord>(webhookPath(webhook.id, '/test')))
+  const { result, error } = sending
   return (
     <InfoDialog
       title="Send a test event"
       onClose={onClose}
       actions={
-        <Button
-          label={isRunning ? 'Sending…' : result ? 'Send another' : 'Send test event'}
+        <StartButton
+          of={sending}
+          label={result ? 'Send another' : 'Send test event'}
+          busy="Sending…"
           class="primary"
-          disabled={isRunning}
-          onClick={start}
         />
       }
     >
@@ -135,6 +123,6 @@ const TestResult = ({ result: { delivered, responseStatus, error } }: { result: 
           ? 'The receiver did not answer.'
           : `The receiver answered ${responseStatus}, which does not accept it.`}
     </p>
-    {error !== null && <Text text={error} />}
+    <Text text={error} />
   </>
 )

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { WebhookRecord } from '../../lib/contract/records/webhook.ts'
 import { MAX_WEBHOOK_URL } from '../../lib/core/limits.ts'
@@ -13,10 +12,8 @@ import { EVENT_LABELS, EVENT_SOURCES, SOURCE_LABELS } from './events.ts'
 import { toFields, toForm, type WebhookFields } from './webhook-form.ts'
 
 type Props = {
-  title: string
-  label: string
+  /** Null: a new one. */
   webhook: WebhookRecord | null
-  children?: ComponentChildren
   save: (fields: WebhookFields) => Promise<void>
   onClose: () => void
 }
@@ -59,7 +56,7 @@ const FIELDS = {
   ...SELECTION,
 }
 
-export function WebhookDialog({ title, label, webhook, children, save, onClose }: Props) {
+export function WebhookDialog({ webhook, save, onClose }: Props) {
   const listed = useAgents()
   const limitedTo = useMe()?.agents ?? null
   const typed = useTypedForm(webhookForm(webhook), () => toForm(webhook))
@@ -86,8 +83,17 @@ export function WebhookDialog({ title, label, webhook, children, save, onClose }
     await save({ ...fields, agents: fields.agents?.map(idOf) ?? null })
   }
   return (
-    <FormDialog {...{ title, typed, validate, send, onClose }} submit={label} labels={labelsOf(FIELDS)}>
-      {children}
+    <FormDialog
+      title={webhook ? 'Edit the webhook' : 'Create a webhook'}
+      submit={webhook ? 'Save webhook' : 'Create webhook'}
+      labels={labelsOf(FIELDS)}
+      {...{ typed, validate, send, onClose }}
+    >
+      <p class="muted">
+        {webhook
+          ? 'Changes take effect within 30 seconds, also for deliveries that are tried again. Edit it again to undo them.'
+          : 'Within 30 seconds, it receives events. Its secret is shown once, after this form. To undo it, delete the webhook.'}
+      </p>
       {typed.fields({
         url: FIELDS.url,
         types: { ...FIELDS.types, problem: hasTried && isWithoutEvents && 'Choose at least one event.' },

@@ -13,19 +13,14 @@ export type WebhookFields = {
   allowedHosts: string[]
 }
 
-/** The form as it is typed. Lists have one item per line. `agents`: null as long as nobody has changed them. */
-export type WebhookForm = Pick<WebhookFields, 'url' | 'types'> & {
-  agents: string | null
-  tenants: string
-  sources: EventSource[]
-  allowedHosts: string
-}
-
-/** @param webhook null: a new one, which gets all runs */
-export const toForm = (webhook: WebhookRecord | null): WebhookForm => ({
+/**
+ * The form as it is typed. Lists have one item per line. `agents`: null as long as nobody has changed them.
+ * @param webhook null: a new one, which gets all runs
+ */
+export const toForm = (webhook: WebhookRecord | null) => ({
   url: webhook?.url ?? '',
   types: webhook?.types ?? EVENT_TYPES.filter(isRunEvent),
-  agents: null,
+  agents: null as string | null,
   tenants: webhook?.tenants?.join('\n') ?? '',
   sources: webhook?.sources ?? EVENT_SOURCES,
   allowedHosts: webhook?.allowedHosts.join('\n') ?? '',
@@ -34,7 +29,7 @@ export const toForm = (webhook: WebhookRecord | null): WebhookForm => ({
 /** An empty list selects everything. */
 const orAll = <Item>(items: Item[]): Item[] | null => (items.length === 0 ? null : items)
 
-export const toFields = (form: WebhookForm & { agents: string }): WebhookFields => ({
+export const toFields = (form: ReturnType<typeof toForm> & { agents: string }): WebhookFields => ({
   url: form.url.trim(),
   types: EVENT_TYPES.filter((type) => form.types.includes(type)),
   agents: orAll(toLines(form.agents)),

@@ -41,8 +41,6 @@ export const WebhooksPage = listPage({
     <DialogButton class="primary" label="Create webhook…" scope="manage" form={webhookForm(null)}>
       {(close) => (
         <WebhookDialog
-          title="Create a webhook"
-          label="Create webhook"
           webhook={null}
           save={async (fields) => {
             await create(fields)
@@ -50,12 +48,7 @@ export const WebhooksPage = listPage({
             list.reload()
           }}
           onClose={close}
-        >
-          <p class="muted">
-            Within 30 seconds, it receives events. Its secret is shown once, after this form. To undo it,
-            delete the webhook.
-          </p>
-        </WebhookDialog>
+        />
       )}
     </DialogButton>
   ),

@@ -96,7 +96,7 @@ export function FieldFrame({ field, path, label, isRequired, actions, isGroup, c
       tabIndex={-1}
     >
       <legend>{name}</legend>
-      {actions && <div class="field-group-corner">{actions}</div>}
+      {actions && <div class="actions field-group-corner">{actions}</div>}
       {content}
     </fieldset>
   )

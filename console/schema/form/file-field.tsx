@@ -3,7 +3,7 @@ import { findMediaType, type Media } from '../../../lib/core/media.ts'
 import type { FileLimits } from '../../../lib/schema/files/file-schema.ts'
 import { describeFile } from '../../components/json-tree.ts'
 import { Text, VisibleText } from '../../components/visible-text.tsx'
-import { emptyObject, getMember, valueNode } from '../json-edit.ts'
+import { getMember, valueNode } from '../json-edit.ts'
 import type { JsonNode } from '../json-node.ts'
 import {
   FieldFrame,
@@ -65,15 +65,17 @@ export function fileOf(node: JsonNode): Media | undefined {
   return { mediaType: mediaType.value, data: data.value }
 }
 
-/** What a form shows of a value. */
-export function withoutFiles(node: JsonNode): JsonNode {
-  if (node.type === 'array') return { ...node, items: node.items.map(withoutFiles) }
+/** A value with others in place of its files. Undefined: members are left out, and items null keep their places. */
+export function replaceFiles(node: JsonNode, replace: () => JsonNode | undefined): JsonNode | undefined {
+  if (node.type === 'array')
+    return { ...node, items: node.items.map((item) => replaceFiles(item, replace) ?? valueNode(null)) }
   if (node.type !== 'object') return node
-  if (fileOf(node)) return emptyObject()
-  return {
-    ...node,
-    members: node.members.map((member) => ({ ...member, value: withoutFiles(member.value) })),
-  }
+  if (fileOf(node)) return replace()
+  const members = node.members.flatMap((member) => {
+    const value = replaceFiles(member.value, replace)
+    return value ? [{ ...member, value }] : []
+  })
+  return { ...node, members }
 }
 
 /** The browser encodes a data URL much faster than a loop over bytes. */

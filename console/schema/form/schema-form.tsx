@@ -151,22 +151,14 @@ function NullValue(props: FieldProps) {
   )
 }
 
-/** Whether a control can show a value. Text that is not a number yet is a mistake that its control can correct. */
-function fits(field: Field, node: JsonNode | undefined): boolean {
+/** What controls can show. Text that is not a number yet is a mistake that its control can correct. */
+const SHOWN: Partial<Record<Field['kind'], JsonNode['type'][]>> = {
+  ...{ text: ['string'], time: ['string'], number: ['number', 'string'] },
+  ...{ object: ['object'], list: ['array'] },
+}
+
+function fits({ kind }: Field, node: JsonNode | undefined): boolean {
   if (!node) return true
-  switch (field.kind) {
-    case 'text':
-    case 'time':
-      return node.type === 'string'
-    case 'number':
-      return node.type === 'number' || node.type === 'string'
-    case 'object':
-      return node.type === 'object'
-    case 'list':
-      return node.type === 'array'
-    case 'file':
-      return fileOf(node) !== undefined || node.type === 'null'
-    default:
-      return true
-  }
+  if (kind === 'file') return fileOf(node) !== undefined || node.type === 'null'
+  return SHOWN[kind]?.includes(node.type) ?? true
 }
