@@ -35,11 +35,14 @@ export function ValueView({ title, note, level = 3, value, label, omitted, maxRo
       <div class="actions value-head">
         <Heading>{title}</Heading>
         {note}
-        <span class="value-space" />
-        {!omitted && hasText(value) && (
-          <Segments label={`View of ${label}`} choices={VIEWS} chosen={view} onChoose={setView} />
+        {!omitted && (
+          <span class="actions value-tools">
+            {hasText(value) && (
+              <Segments label={`View of ${label}`} choices={VIEWS} chosen={view} onChoose={setView} />
+            )}
+            <CopyButton text={() => toCopy(value)} subject={label} />
+          </span>
         )}
-        {!omitted && <CopyButton text={() => toCopy(value)} subject={label} />}
       </div>
       {omitted ? (
         <OmittedValue {...omitted} label={label} />
