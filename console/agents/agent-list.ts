@@ -11,9 +11,8 @@ type Searched = Pick<AgentRecord, 'title' | 'slug' | 'description' | 'id'>
 /** Agents with every word of a query, without regard to accents and case; those with all in title or slug first. */
 export function searchAgents<Agent extends Searched>(agents: Agent[], query: string): Agent[] {
   const byName = findTexts(agents, nameOf, query)
-  return [
-    ...new Set([...byName, ...findTexts(agents, (each) => `${nameOf(each)} ${each.description}`, query)]),
-  ]
+  const byAll = findTexts(agents, (agent) => `${nameOf(agent)} ${agent.description ?? ''}`, query)
+  return [...new Set([...byName, ...byAll])]
 }
 
 const nameOf = ({ title, slug, id }: Searched) => `${title} ${slug} ${id}`

@@ -29,7 +29,8 @@ export const timeOfId = (uuid: string): number | null => (uuid[14] === '7' ? tim
 
 /** The same as `findTexts`; what begins with the query comes first. */
 export function matchTexts<T>(items: T[], textOf: (item: T) => string, query: string): T[] {
-  const begins = (item: T) => Number(fold(textOf(item)).startsWith(fold(query).trim()))
+  const start = fold(query).trim()
+  const begins = (item: T) => Number(fold(textOf(item)).startsWith(start))
   return findTexts(items, textOf, query).toSorted((a, b) => begins(b) - begins(a))
 }
 

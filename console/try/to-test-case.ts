@@ -122,7 +122,7 @@ function toKey(name: string, indent: string): string {
   return key.length <= MAX_KEY ? `${key}:` : `? ${key}\n${indent}:`
 }
 
-/** What is no block: YAML writes empty containers, numbers and literals like JSON. */
+/** YAML writes empty containers, numbers and literals like JSON. */
 const toScalar = (node: JsonNode, indent: string): string =>
   node.type === 'string' ? toText(node.value, indent) : printJson(node, null)
 

@@ -176,7 +176,7 @@ describe('requests', () => {
         const changes = name === 'list-audit-entries' ? { query: '?to=2000-01-01T00:00:00Z' } : {}
         const legacy = routes.find((route) => route.legacy && route.operation === name)
         const paths = [`${path}/`, ...(legacy ? [legacy.path] : [])]
-        // What is read can change between two requests: by other tests, or by an attempt of a delivery.
+        // Other tests, or an attempt of a delivery, can change what is read between two requests.
         await vi.waitFor(async () => {
           const get = await sendTo(name, changes, ids)
           for (const other of paths) {

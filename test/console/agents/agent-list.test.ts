@@ -12,6 +12,7 @@ it.each([
   // In descriptions, after titles and slugs.
   ['text', ['summarize-text', 'text-tools', 'redact-pii']],
   ['text nothing', []],
+  ['null', []],
   ['id-of-text-tools', ['text-tools']],
 ])('searchAgents finds for %j: %j', (query, found) => {
   const agents = [
