@@ -153,12 +153,14 @@ describe('watchRollouts', () => {
     expect((await run.agent()).abortedRollouts[run.next.id]?.reason).toContain('3 of 13 runs have failed')
   })
 
-  it('compares costs without runs that were cancelled, without a known price, and of trials', async () => {
+  it('compares costs without runs that were cancelled, from the cache, without a known price, and of trials', async () => {
     const run = await newRun()
     await run.start({ abort: { maxCostIncrease: 0.5, minRuns: 10 } })
     await run.end(run.current, 10, { costUsd: 0.01 })
     await run.end(run.next, 10, { costUsd: 0.01 })
-    await run.end(run.next, 10, { costUsd: 1, every: 1, code: 'Cancelled' })
+    const childUsage = { inputTokens: 1, outputTokens: 1, costUsd: 1 }
+    await run.end(run.next, 10, { costUsd: 1, childUsage, every: 1, code: 'Cancelled' })
+    await run.end(run.next, 10, { cached: true })
     await run.end(run.next, 10, { costUsd: null })
     await run.end(run.next, 10, { costUsd: null, source: 'TRIAL' })
     await run.end(run.next, 10, { costUsd: 1, source: 'TRIAL' })
@@ -167,7 +169,7 @@ describe('watchRollouts', () => {
     expect(await sweepEachMinute(run)).not.toBeNull()
     expect((await run.agent()).abortedRollouts[run.next.id]).toMatchObject({
       reason: 'A run costs $0.02 instead of $0.01: 100 % more, which may be at most 50 % more.',
-      figures: { rollout: { runs: 30, computed: 20, costUsd: 0.4 } },
+      figures: { rollout: { runs: 40, computed: 20, costUsd: 0.4 } },
     })
   })
 

@@ -101,10 +101,10 @@ export class RolloutRun {
     {
       every = 0,
       code = 'AgentFailed',
-      costUsd = 0 as number | null,
-      source = 'API' as Execution['source'],
+      costUsd = 0,
       at = this.now,
-    } = {},
+      ...more
+    }: { every?: number; code?: string; costUsd?: number | null; at?: number } & Partial<Execution> = {},
   ) {
     const { executions } = openStores(this.table)
     const { organizationId, agentId, id: versionId } = version
@@ -113,7 +113,7 @@ export class RolloutRun {
       const { input } = anExecution()
       const given = { ...ids, input, options: runOptions(), now: at, deadlineMs: 1 }
       const usage = { inputTokens: 1, outputTokens: 1, ...(costUsd !== null && { costUsd }) }
-      const failed = { ...failedExecution(given, { code, message: 'It failed.' }), source, steps: 1, usage }
+      const failed = { ...failedExecution(given, { code, message: 'It failed.' }), steps: 1, usage, ...more }
       const succeeded = { status: 'SUCCESS' as const, output: {}, error: null }
       const isFailed = every > 0 && i % every === 0
       await executions.create({ execution: isFailed ? failed : { ...failed, ...succeeded } })
