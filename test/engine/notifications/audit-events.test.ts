@@ -41,7 +41,7 @@ function open({ environment = BUS, table }: { environment?: object; table?: Tabl
 
 describe('audit.recorded', () => {
   it('is sent to the event bus once, within three minutes, without a message of the change', async () => {
-    const { change, minutes, messages, sent, audit, organizationId } = open()
+    const { change, minutes, messages, sent, audit, organizationId, pass, sweep } = open()
     await change(async () => 'made')
     expect(messages()).toEqual([])
     const { items } = await audit.list({ organizationId, limit: 10, after: null })
@@ -56,6 +56,9 @@ describe('audit.recorded', () => {
         data: { ...items[0], organizationId, result: 'SUCCEEDED' },
       },
     ])
+    pass(60_000)
+    await sweep()
+    expect(messages()).toEqual([])
   })
 
   it('has the result of a change that failed', async () => {
