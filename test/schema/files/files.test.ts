@@ -95,6 +95,7 @@ describe('a field of type file', () => {
     ['a text', 'the invoice of May', MUST_BE_FILE],
     ['a number', 7, MUST_BE_FILE],
     ['a URL', 'https://example.com/a.pdf', MUST_BE_FILE],
+    ['base64 of a type that is not known', 'UEsDBA==', MUST_BE_FILE],
     ['a data URL that is no base64', 'data:application/pdf,%25PDF', MUST_BE_FILE],
     ['no data', { mediaType: 'application/pdf' }, '/document/data is required.'],
     ['invalid base64', { ...PDF, data: `${PDF.data}!` }, '/document/data must be valid base64.'],
