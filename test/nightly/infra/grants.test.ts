@@ -27,6 +27,7 @@ import { agentIdOf } from '../../../lib/core/ids.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
 import type { Delivery } from '../../../lib/core/notification.ts'
+import { scoreExecutionId } from '../../../lib/core/run-score.ts'
 import { startOf } from '../../../lib/core/usage.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
@@ -152,8 +153,8 @@ async function call(
 }
 
 /** Publishes a version of a code agent. @returns its id */
-async function publish(slug: string, { title = 'A', draft = false } = {}): Promise<string> {
-  const document = documentOf(slug, 'code: true')
+async function publish(slug: string, { title = 'A', draft = false, front = '' } = {}): Promise<string> {
+  const document = documentOf(slug, `code: true\n${front}`)
     .replace('title: A', `title: ${title}`)
     .replace('Answer.\n', '')
   return (await call('publish-agent', 201, { body: { document, code, draft } })).id
@@ -247,7 +248,41 @@ async function invokeAllFunctions() {
   await manageWebhooks(webhookId)
   await manageBatches()
   await manageTrials()
+  await score()
   await readUsage()
+}
+
+/** A run, its scorer, and a person agree. */
+async function score() {
+  // A process knows for 30 s that an organization has no limits.
+  const subject = { kind: 'tenant' as const, id: 'judged' }
+  const tenantId = subject.id
+  await call('put-tenant-limits', 200, { tenantId, body: { maxOpenExecutions: 1, queueWhenFull: true } })
+  const judge =
+    '---\ntitle: A\nslug: judge\ninput: { output: { type: object } }\noutput: { score: { type: number } }\ncode: true\n---\n'
+  const judgeCode = 'export default () => ({ score: 1 })'
+  await call('publish-agent', 201, { body: { document: judge, code: judgeCode } })
+  await publish('judged', { front: 'scorers: [{ agent: judge, sample: 100 }]' })
+  await call('run-agent', 200, { agent: 'judged', body: { text: large } })
+  const id = await newestExecution()
+  await deliver({ executionId: id })
+  const executionId = scoreExecutionId(id, 'judge')
+  await run({ executionId })
+  await deliver({ executionId })
+  expect(await call('get-execution', 200, { id })).toMatchObject({ scores: [{ agent: 'judge', score: 1 }] })
+  await call('give-feedback', 200, { id, body: { rating: 1 } })
+  expect(await call('get-agreement', 200)).toMatchObject([{ scorer: 'judge', highLiked: 1 }])
+  await call('get-scores', 200)
+
+  // A scorer waits for its turn like any run, behind one that has waited longer.
+  await call('run-agent', 200, { agent: 'judged', query: { tenantId }, body: { text: large } })
+  const limited = await newestExecution()
+  const earlier = await createExecution(0, { tenantId, limits: [subject] })
+  const queued = { organizationId, executionId: earlier, tenantId, createdAt: new Date().toISOString() }
+  await openStores(table).limits.enterQueue({ subject, run: queued })
+  await deliver({ executionId: limited })
+  const waiting = await call('get-execution', 200, { id: scoreExecutionId(limited, 'judge') })
+  expect(waiting).toMatchObject({ source: 'SCORE', waitingFor: [{ kind: 'limit' }] })
 }
 
 /** Of so many groups that their totals are stored in chunks. */
