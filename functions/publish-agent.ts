@@ -7,7 +7,7 @@ import { assertLoads, checkPublishedAgent } from '../lib/agents/lifecycle/check-
 import { publishAgent } from '../lib/agents/lifecycle/publish-agent.ts'
 import { publishBody } from '../lib/contract/bodies/agents.ts'
 import { toVersionRecord } from '../lib/contract/records/agent.ts'
-import { actorOf } from '../lib/core/audit.ts'
+import { actorOf } from '../lib/core/audit-request.ts'
 import { Forbidden, InvalidAgent } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { findCostWarnings } from '../lib/engine/submit/limited-models.ts'

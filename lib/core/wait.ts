@@ -135,3 +135,6 @@ export const SIGNAL_NAME_RULE =
 /** Whether anybody has to decide: such executions are listed apart. */
 export const needsApproval = (waits: Pick<Wait, 'kind'>[]): boolean =>
   waits.some(({ kind }) => kind === 'approval')
+
+/** It began to wait; `at` in milliseconds since the epoch. `revision`: of the event. */
+export type PendingEvent = { revision: number; at: number; waits: Wait[] }

@@ -1,5 +1,4 @@
 import type { Agent, Version, VersionStatus } from '../core/agent.ts'
-import { MAX_ABORTED_ROLLOUTS } from '../core/limits.ts'
 import type { AgentListParams, AgentStore, VersionId } from '../core/ports/agents.ts'
 import type { Page } from '../core/ports/system.ts'
 import {
@@ -342,3 +341,6 @@ const referenceOf = (agent: Item | null, status: VersionStatus): unknown =>
   status === 'DRAFT' ? agent?.draftVersionId : (agent?.current as Item | undefined)?.id
 
 const orderOf = ({ listOrder }: Item): string => String(listOrder)
+
+/** Versions of an agent whose item says why the service has ended their rollout. */
+export const MAX_ABORTED_ROLLOUTS = 50

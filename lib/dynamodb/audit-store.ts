@@ -1,5 +1,6 @@
-import type { AuditEntry, AuditFilter, AuditStore, AuditTarget } from '../core/audit.ts'
+import type { AuditEntry, AuditTarget } from '../core/audit.ts'
 import { firstIdAt } from '../core/ids.ts'
+import type { AuditFilter, AuditStore } from '../core/ports/access.ts'
 import { allOf } from './table/expressions.ts'
 import {
   AUDIT_PARTITIONS,

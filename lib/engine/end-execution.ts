@@ -1,20 +1,19 @@
 import pLimit from 'p-limit'
 import {
   type BatchLine,
-  CANCELLED,
   type Execution,
-  type ExecutionError,
   type ExecutionSummary,
   isFinal,
   type Progress,
 } from '../core/execution.ts'
+import { CANCELLED, type ExecutionError } from '../core/execution-errors.ts'
 import type { ExecutionStore } from '../core/ports/executions.ts'
 import type { FeedQueue, RunQueue, SlotQueue } from '../core/ports/queues.ts'
 import type { System } from '../core/ports/system.ts'
 import type { LimitStore } from '../core/ports/usage.ts'
 import { scoredBy } from '../core/run-score.ts'
 import { type StepStore, withLost } from '../core/step.ts'
-import { endOfWait } from '../core/transitions.ts'
+import { endOfWait } from '../core/suspension.ts'
 import { isoNow, queuedOf } from './engine.ts'
 import { releaseSlots } from './queued-runs.ts'
 import { emitCompleted } from './wait-for-completion.ts'

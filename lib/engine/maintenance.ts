@@ -1,9 +1,9 @@
 import { type Execution, isFinal } from '../core/execution.ts'
+import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../core/execution-errors.ts'
 import { type LeaseTimes, nextSweep } from '../core/lease-times.ts'
 import type { ExecutionStore, StaleExecution } from '../core/ports/executions.ts'
 import type { RunQueue } from '../core/ports/queues.ts'
 import type { System } from '../core/ports/system.ts'
-import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../core/transitions.ts'
 import { type Endings, endAbandoned, settle } from './end-execution.ts'
 import { queuedOf } from './engine.ts'
 

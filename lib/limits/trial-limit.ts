@@ -1,4 +1,4 @@
-import type { ExecutionError } from '../core/execution.ts'
+import type { ExecutionError } from '../core/execution-errors.ts'
 import { timeOfId } from '../core/ids.ts'
 import type { LimitStore, SpendingKey } from '../core/ports/usage.ts'
 

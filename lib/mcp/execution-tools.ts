@@ -10,7 +10,7 @@ import {
   toExecutionSummary,
 } from '../contract/records/execution.ts'
 import { toSeenRecord } from '../contract/records/seen.ts'
-import { actorOf, targetOf } from '../core/audit.ts'
+import { actorOf, targetOf } from '../core/audit-request.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { describeMedia } from '../core/describe-media.ts'
 import type { JsonObject } from '../core/json/json.ts'

@@ -1,12 +1,6 @@
 import * as z from 'zod'
-import {
-  type Batch,
-  type CountedBatch,
-  type LaneTotals,
-  runTimeOf,
-  type TrialItem,
-} from '../../core/batch.ts'
-import { usageOfTree } from '../../core/execution.ts'
+import type { Batch, CountedBatch, LaneTotals, TrialItem } from '../../core/batch.ts'
+import { usageOfTree } from '../../core/model-usage.ts'
 import {
   judgementOf,
   REPLAY_SOURCES,
@@ -15,6 +9,7 @@ import {
   VERDICTS,
   type Verdict,
 } from '../../core/trial.ts'
+import { runTimeOf } from '../../core/usage.ts'
 import { batchRecord, toCounts } from './batch.ts'
 import { nullableNumber, optionalId, schema } from './fields.ts'
 

@@ -1,5 +1,5 @@
 import type { Batch, Lane, LaneTotals, LineInput } from '../batch.ts'
-import type { ExecutionError } from '../execution.ts'
+import type { ExecutionError } from '../execution-errors.ts'
 import type { TrialSums } from '../trial.ts'
 import type { Marking } from './executions.ts'
 import type { Page, PageRequest } from './system.ts'

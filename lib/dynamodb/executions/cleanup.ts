@@ -1,8 +1,9 @@
-import { CANCELLED } from '../../core/execution.ts'
-import { CLEANUP_DELAY_MS, DAY_MS } from '../../core/limits.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
+import { CLEANUP_DELAY_MS } from '../../core/lease-times.ts'
+import { DAY_MS } from '../../core/limits.ts'
 import type { Cleanup, ExecutionStore } from '../../core/ports/executions.ts'
 import { withLost } from '../../core/step.ts'
-import { endOfWait } from '../../core/transitions.ts'
+import { endOfWait } from '../../core/suspension.ts'
 import { deliveryStore } from '../delivery-store.ts'
 import { belongsTo } from '../reservation-stores.ts'
 import {

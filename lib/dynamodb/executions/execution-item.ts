@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { Unavailable } from '../../core/errors.ts'
-import {
-  type BatchLine,
-  type Execution,
-  type ExecutionError,
-  type ExecutionSummary,
-  type Feedback,
-  type InputAdaptation,
-  totalUsage,
+import type {
+  BatchLine,
+  Execution,
+  ExecutionSummary,
+  Feedback,
+  InputAdaptation,
 } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
 import type { Teachers } from '../../core/learning.ts'
+import { totalUsage } from '../../core/model-usage.ts'
 import { toScoredEntry } from '../../core/run-score.ts'
 import type { Judgement } from '../../core/trial.ts'
 import type { ScoredEntry } from '../../core/usage.ts'

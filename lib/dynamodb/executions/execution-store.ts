@@ -1,7 +1,8 @@
 import type { SuspendedExecution } from '../../core/execution.ts'
-import { MAX_ENDING_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
+import { clearEvents, suspend, wake } from '../../core/suspension.ts'
 import * as transitions from '../../core/transitions.ts'
+import { MAX_ENDING_MS } from '../../core/usage.ts'
 import type { Change, Condition } from '../table/expressions.ts'
 import { childKey, deletedKey, executionIdOf, executionKey } from '../table/keys.ts'
 import { payloadBytes, storePayload } from '../table/payload.ts'
@@ -162,7 +163,7 @@ export function executionStore(table: Table): ExecutionStore {
 
     async suspend({ execution, owner, ...params }) {
       const keys = openKeys({ ...execution, suspension: params.suspension })
-      if (await apply(execution.id, transitions.suspend(owner, params), keys)) return true
+      if (await apply(execution.id, suspend(owner, params), keys)) return true
       // The response to the first write may have been lost.
       const item = await read(execution, ['suspension'])
       return item?.suspension?.at === params.suspension.at
@@ -177,8 +178,7 @@ export function executionStore(table: Table): ExecutionStore {
     async wake({ execution, ...params }) {
       const keys = openKeys({ ...execution, suspension: null })
       const item =
-        (await apply(execution.id, transitions.wake(execution, params), keys)) ??
-        (await readRecord(table, execution.id))
+        (await apply(execution.id, wake(execution, params), keys)) ?? (await readRecord(table, execution.id))
       if (item?.leaseOwner !== params.lease.owner) return null
       const woken = await loadExecution(table, item)
       return woken && { ...woken, lease: params.lease }
@@ -250,7 +250,7 @@ export function executionStore(table: Table): ExecutionStore {
     },
 
     async clearEvents({ execution, openUntil }) {
-      await apply(execution.id, transitions.clearEvents(execution, openUntil))
+      await apply(execution.id, clearEvents(execution, openUntil))
     },
 
     listOpenChildren: (params) => listOpenChildren(table, params),
@@ -326,7 +326,7 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
   }
 }
 
-/** The condition of a write that a transition's guard requires: `isPermitted`, as an expression. */
+/** The condition of a write that a transition's guard requires. */
 function toCondition(guard: transitions.Guard): Condition {
   const { isFinal, organizationId, owner, unleasedAt, openUntil, deadlineAt, suspendedAt } = guard
   const required = {

@@ -1,6 +1,6 @@
 import { describeMedia } from '../../core/describe-media.ts'
 import { Unavailable } from '../../core/errors.ts'
-import { type Feedback, isRejection } from '../../core/execution.ts'
+import type { Feedback } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
@@ -9,6 +9,7 @@ import {
   type Embedding,
   EXAMPLES_TOKENS,
   type Example,
+  isRejection,
   type LearningScope,
   type LearningStore,
   type Lesson,

@@ -1,6 +1,6 @@
 import type { Batch, CountedBatch, LineInput } from '../../core/batch.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { ExecutionError } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { FeedQueue } from '../../core/ports/queues.ts'

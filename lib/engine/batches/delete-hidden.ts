@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import { lineExecutionId } from '../../core/batch.ts'
-import { CANCELLED } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import type { FeedMessage } from '../../core/ports/queues.ts'
 import { endExecution } from '../end-execution.ts'
 import { timesOf } from '../engine.ts'

@@ -9,15 +9,11 @@ import {
   sumTotals,
   totalsOf,
 } from '../../core/batch.ts'
-import {
-  CANCELLED,
-  type ExecutionError,
-  type ExecutionSummary,
-  isFinal,
-  usageOfTree,
-} from '../../core/execution.ts'
+import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { CANCELLED, type ExecutionError } from '../../core/execution-errors.ts'
 import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
+import { usageOfTree } from '../../core/model-usage.ts'
 import { isTrialUsedUp, trialUsedUp } from '../../limits/trial-limit.ts'
 import { endExecution } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'

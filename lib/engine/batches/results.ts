@@ -1,6 +1,7 @@
 import type { Batch, LineResult } from '../../core/batch.ts'
 import { BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
-import type { ExecutionError, ExecutionResult } from '../../core/execution.ts'
+import type { ExecutionResult } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import { MAX_ESCAPED_PAGE_BYTES, RESULT_PAGE_SIZE } from '../../core/limits.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'

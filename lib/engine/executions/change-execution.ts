@@ -1,5 +1,6 @@
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
-import { CANCELLED, type Execution } from '../../core/execution.ts'
+import type { Execution } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { System } from '../../core/ports/system.ts'

@@ -1,16 +1,12 @@
 import { sharesWorker, stepLimitsOf, type Version } from '../../core/agent.ts'
-import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
-import {
-  CANCELLED,
-  type Execution,
-  type ExecutionSummary,
-  isFinal,
-  type LeasedExecution,
-  newExecution,
-} from '../../core/execution.ts'
+import { type Budget, toBudget } from '../../core/budget.ts'
+import { type Execution, type ExecutionSummary, isFinal, type LeasedExecution } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import { cacheKeyOf } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
+import { newExecution } from '../../core/new-execution.ts'
+import { toOptions } from '../../core/run-options.ts'
 import { chooseScorers } from '../../core/run-score.ts'
 import type { ScoredRun } from '../../core/score.ts'
 import { readKeys } from '../../core/search-keys.ts'

@@ -1,5 +1,6 @@
 import type { Version } from '../../core/agent.ts'
-import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
+import type { Execution, Outcome } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Example } from '../../core/learning.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'

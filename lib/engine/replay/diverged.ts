@@ -1,5 +1,5 @@
 import { Interruption } from '../../core/errors.ts'
-import type { ExecutionError } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { DIVERGED } from '../../core/trial.ts'
 

@@ -17,15 +17,14 @@ import {
 } from '../../core/rollout.ts'
 import { addScores, NO_SCORES, toScoreFigures } from '../../core/score-statistics.ts'
 import {
-  countFailed,
   INTERVAL_MS,
   NANO_USD,
   startOf,
   type UsageKey,
   type UsageRow,
-  UsageSums,
   type UsageTotals,
 } from '../../core/usage.ts'
+import { countFailed, UsageSums } from '../../core/usage-rows.ts'
 import { reasonsOf, throwAny } from '../maintenance.ts'
 import type { UsageStores } from '../usage/read-usage.ts'
 

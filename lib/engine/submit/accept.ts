@@ -1,17 +1,16 @@
 import { sharesWorker } from '../../core/agent.ts'
 import { Unavailable } from '../../core/errors.ts'
+import type { Execution } from '../../core/execution.ts'
+import { timeOfId } from '../../core/ids.ts'
+import { type Lease, MAX_GRACE } from '../../core/lease-times.ts'
+import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
+import * as limits from '../../core/limits.ts'
 import {
   cachedExecution,
-  type Execution,
-  type Lease,
   type NewExecution,
   newExecution,
   queuedExecution,
-} from '../../core/execution.ts'
-import { timeOfId } from '../../core/ids.ts'
-import { MAX_GRACE } from '../../core/lease-times.ts'
-import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
-import * as limits from '../../core/limits.ts'
+} from '../../core/new-execution.ts'
 import type { IdempotencyStore } from '../../core/ports/caches.ts'
 import { chooseScorers } from '../../core/run-score.ts'
 import { readKeys } from '../../core/search-keys.ts'

@@ -1,5 +1,6 @@
 import { sharesWorker } from '../../core/agent.ts'
-import { type Execution, isFinal, type LeasedExecution, newExecution } from '../../core/execution.ts'
+import { type Execution, isFinal, type LeasedExecution } from '../../core/execution.ts'
+import { newExecution } from '../../core/new-execution.ts'
 import { ExecutionInProgress } from '../../core/resource-errors.ts'
 import { hardDeadline, NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { type Engine, newLease } from '../engine.ts'

@@ -1,5 +1,6 @@
 import { ServiceError, type Violation } from '../../core/errors.ts'
-import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import type { Teachers } from '../../core/learning.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'

@@ -17,9 +17,9 @@ import {
   type UsageInterval,
   type UsageKey,
   type UsageRow,
-  UsageSums,
   type UsageTotals,
 } from '../../core/usage.ts'
+import { UsageSums } from '../../core/usage-rows.ts'
 
 /** What a request asks for. `from` and `to`: RFC 3339. */
 export type UsageQuery = PageQuery & {

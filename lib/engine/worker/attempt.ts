@@ -3,26 +3,21 @@ import pRetry from 'p-retry'
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import { kindOf, type Version } from '../../core/agent.ts'
 import { Unavailable, WriteRejected } from '../../core/errors.ts'
+import { type Execution, failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
 import {
+  attemptsExhausted,
   CANCELLED,
-  type Execution,
+  DEADLINE_EXCEEDED,
   type ExecutionError,
-  failure,
-  type LeasedExecution,
-  type Outcome,
-} from '../../core/execution.ts'
+  findExcessiveLoss,
+} from '../../core/execution-errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import { findExcess } from '../../core/payload-size.ts'
 import type { Recording } from '../../core/recording.ts'
 import { readKeys } from '../../core/search-keys.ts'
-import {
-  attemptsExhausted,
-  DEADLINE_EXCEEDED,
-  findExcessiveLoss,
-  type Release,
-} from '../../core/transitions.ts'
+import type { Release } from '../../core/transitions.ts'
 import type { Judgement } from '../../core/trial.ts'
 import type { Suspension, Wait } from '../../core/wait.ts'
 import { describeCause, logger } from '../../logger.ts'

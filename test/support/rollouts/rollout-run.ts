@@ -1,6 +1,7 @@
 import type { Version } from '../../../lib/core/agent.ts'
-import { type Execution, failedExecution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
+import { failedExecution } from '../../../lib/core/new-execution.ts'
 import type { UsageStore } from '../../../lib/core/ports/usage.ts'
 import { selects } from '../../../lib/core/rollout.ts'
 import { INTERVAL_MS } from '../../../lib/core/usage.ts'

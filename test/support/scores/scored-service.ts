@@ -1,5 +1,6 @@
 import type { Version } from '../../../lib/core/agent.ts'
-import type { Execution, ExecutionError, ExecutionSummary, Outcome } from '../../../lib/core/execution.ts'
+import type { Execution, ExecutionSummary, Outcome } from '../../../lib/core/execution.ts'
+import type { ExecutionError } from '../../../lib/core/execution-errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { DeliveryMessage, QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import { scoreExecutionId } from '../../../lib/core/run-score.ts'
