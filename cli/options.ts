@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs'
 import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
 import { messageSchema } from '../lib/contract/bodies/agents.ts'
-import { batchParameters, usageParameters } from '../lib/contract/parameters.ts'
+import { batchParameters } from '../lib/contract/parameters/runs.ts'
+import { usageParameters } from '../lib/contract/parameters/usage.ts'
 import {
   isScope,
   MAX_OVERLAP_SECONDS,

@@ -1,6 +1,6 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { limitsBody } from '../lib/contract/bodies/limits.ts'
-import { limitsPageParameters } from '../lib/contract/parameters.ts'
+import { limitsPageParameters } from '../lib/contract/parameters/lists.ts'
 import { toLimitsDetails, toLimitsRecord } from '../lib/contract/records/limits.ts'
 import type { Access } from '../lib/core/access.ts'
 import type { SubjectKey } from '../lib/core/ports/usage.ts'

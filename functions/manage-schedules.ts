@@ -1,5 +1,6 @@
 import { type ScheduleBody, scheduleBody } from '../lib/contract/bodies/schedules.ts'
-import { idempotencyHeaders, pageParameters } from '../lib/contract/parameters.ts'
+import { pageParameters } from '../lib/contract/parameters/lists.ts'
+import { idempotencyHeaders } from '../lib/contract/parameters/runs.ts'
 import { toScheduleRecord } from '../lib/contract/records/schedule.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import type { ExecutionStore } from '../lib/core/ports/executions.ts'

@@ -1,9 +1,6 @@
 import { type TrialBody, trialBody } from '../lib/contract/bodies/trials.ts'
-import {
-  idempotencyHeaders,
-  trialItemPageParameters,
-  trialPageParameters,
-} from '../lib/contract/parameters.ts'
+import { trialItemPageParameters, trialPageParameters } from '../lib/contract/parameters/lists.ts'
+import { idempotencyHeaders } from '../lib/contract/parameters/runs.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
 import { toTrialItemRecord, toTrialRecord } from '../lib/contract/records/trial.ts'
 import type { BatchStore } from '../lib/core/ports/batches.ts'

@@ -1,6 +1,6 @@
 import { promoteVersion } from '../lib/agents/lifecycle/change-agent.ts'
 import { parseVersionId } from '../lib/agents/resolve-agent.ts'
-import { promotionParameters } from '../lib/contract/parameters.ts'
+import { promotionParameters } from '../lib/contract/parameters/lists.ts'
 import { toAgentRecord } from '../lib/contract/records/agent.ts'
 import type { Access } from '../lib/core/access.ts'
 import { actorOf } from '../lib/core/audit-request.ts'

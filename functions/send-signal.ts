@@ -1,4 +1,5 @@
-import { pageParameters, signalHeaders } from '../lib/contract/parameters.ts'
+import { pageParameters } from '../lib/contract/parameters/lists.ts'
+import { signalHeaders } from '../lib/contract/parameters/runs.ts'
 import type { Signal } from '../lib/core/wait.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listSignals } from '../lib/engine/waiting/list-signals.ts'

@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { UsageOptions, UsageRow } from '../../clients/typescript/src/index.ts'
-import { usageParameters } from '../../lib/contract/parameters.ts'
+import { usageParameters } from '../../lib/contract/parameters/usage.ts'
 import { formatNumber, toUsageCsv } from '../../lib/contract/records/usage.ts'
 import {
   DIMENSION_FIELDS,

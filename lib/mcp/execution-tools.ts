@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { audited } from '../access/audit-log.ts'
 import { suggestSlug } from '../agents/visible-agents.ts'
-import { executionPageParameters } from '../contract/parameters.ts'
+import { executionPageParameters } from '../contract/parameters/executions.ts'
 import {
   changedExecutionRecord,
   executionRecord,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { audited } from '../access/audit-log.ts'
 import { decisionBody, MAX_NOTE_CHARACTERS } from '../contract/bodies/replies.ts'
-import { signalHeaders } from '../contract/parameters.ts'
+import { signalHeaders } from '../contract/parameters/runs.ts'
 import { decisionRecord } from '../contract/records/approval.ts'
 import { actorOf } from '../core/audit-request.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'

@@ -1,6 +1,6 @@
-import { TENANT_ID } from '../core/access.ts'
-import { SCHEDULE_NAME } from '../core/schedule.ts'
-import { SIGNAL_NAME } from '../core/wait.ts'
+import { TENANT_ID } from '../../core/access.ts'
+import { SCHEDULE_NAME } from '../../core/schedule.ts'
+import { SIGNAL_NAME } from '../../core/wait.ts'
 
 /** A parameter in the path of an operation: what it names, and its form. Requests are not checked against the form. */
 type PathParameter = { description: string; form?: 'uuid' | RegExp }

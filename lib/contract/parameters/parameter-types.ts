@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { TENANT_ID } from '../core/access.ts'
+import { TENANT_ID } from '../../core/access.ts'
+import { isUuid } from '../../core/ids.ts'
 
 /**
  * Schemas of single query parameters and headers, which arrive as text. The same schemas validate requests and describe
@@ -73,4 +74,29 @@ export function tenant() {
     z.regex(TENANT_ID, { error }),
     z.refine((text) => text.isWellFormed(), { error }),
   )
+}
+
+/** @param what of the thing that has the ID: `a version` */
+export function idOf(what: string, description: string) {
+  const text = z.string().check(z.refine(isUuid, { error: `must be ${what} ID (a UUID)` }), z.toLowerCase())
+  return describe(z.optional(text), description, { format: 'uuid' })
+}
+
+export const deltas = () =>
+  describe(
+    flag(),
+    'Also send what models are writing, as events `delta` (pieces of text, or of the arguments of a tool call) and `reset` (the deltas of a try are void). An event `step` supersedes the deltas of its number. Only with `Accept: text/event-stream`. A reader that has not started the run gets them once a second, from the next heartbeat of its worker on.',
+  )
+
+export const time = (description: string) => describe(dateTime(), description, { format: 'date-time' })
+
+export function searchText(description: string, max: number) {
+  const error = `must have 1 to ${max} characters`
+  const text = z.optional(z.string().check(z.minLength(1, { error }), z.maxLength(max, { error })))
+  return describe(text, description, { minLength: 1, maxLength: max })
+}
+
+export function agentName(description: string) {
+  const text = z.string().check(z.minLength(1, { error: 'must not be empty' }))
+  return describe(z.optional(text), description, { minLength: 1 })
 }
