@@ -4,8 +4,8 @@ import { DAY_MS } from '../../core/limits.ts'
 import type { Cleanup, ExecutionStore } from '../../core/ports/executions.ts'
 import { withLost } from '../../core/step.ts'
 import { endOfWait } from '../../core/suspension.ts'
+import { belongsTo } from '../cache-stores.ts'
 import { deliveryStore } from '../delivery-store.ts'
-import { belongsTo } from '../reservation-stores.ts'
 import {
   CLEANUP_SHARDS,
   cacheKey,

@@ -16,7 +16,7 @@ import {
   type Teachers,
 } from '../../core/learning.ts'
 import { searchTextOf } from '../../core/search-text.ts'
-import { belongsTo } from '../reservation-stores.ts'
+import { belongsTo } from '../cache-stores.ts'
 import {
   agentShard,
   cacheKey,

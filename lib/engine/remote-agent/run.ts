@@ -17,7 +17,6 @@ import { CodeWaits } from '../waiting/code-waits.ts'
 import { callbackName } from '../waiting/remote-result.ts'
 import { Caller } from './caller.ts'
 import { RemoteFailure, toReportedFailure } from './remote-failure.ts'
-import { replayRemote } from './replay.ts'
 import type { Answer } from './request.ts'
 import { StreamRecord } from './stream-record.ts'
 
@@ -174,3 +173,21 @@ class RemoteRun {
 
 const NO_CALLBACK =
   'The agent answered with HTTP 202, but the service cannot be called back: it has no public URL. Operators set it with the setting publicUrl.'
+
+/**
+ * The output of the original: a trial calls no agent that may change something, as it calls no such tool.
+ * @throws RemoteFailure with the error of the original; Diverged if the original asked no remote agent; Unavailable
+ */
+async function replayRemote(
+  { engine }: { engine: Pick<Engine, 'agents'> },
+  { original, ofCase }: Recording,
+): Promise<Json> {
+  const { organizationId, agentId, versionId: id, output, error } = original
+  const version = ofCase ? null : await engine.agents.getVersion({ organizationId, agentId, id })
+  if (!ofCase && !version?.remote) throw new Diverged(NOT_REMOTE, { versionId: id })
+  if (error) throw new RemoteFailure(error.message, { code: error.code })
+  return output
+}
+
+const NOT_REMOTE =
+  'The original did not ask a remote agent. A trial calls one only if its document says remote.readOnly: true.'

@@ -5,10 +5,9 @@ import type { Execution } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { cachedExecution } from '../../../lib/core/new-execution.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
-import { declarationStore } from '../../../lib/dynamodb/declaration-store.ts'
+import { cacheStore, declarationStore } from '../../../lib/dynamodb/cache-stores.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
-import { cacheStore } from '../../../lib/dynamodb/reservation-stores.ts'
 import {
   batchBlockKey,
   batchKey,
