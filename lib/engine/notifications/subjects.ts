@@ -8,8 +8,7 @@ import {
 import { AUDIT_EVENT, type EventType, type Subject, type SubjectEvent } from '../../core/notification.ts'
 import { findLowScore, scoredBy } from '../../core/run-score.ts'
 import { ownerOf } from '../../core/usage-limits.ts'
-import type { Wait } from '../../core/wait.ts'
-import { readSetting } from '../../environment.ts'
+import { withLinks } from '../waiting/approvals.ts'
 import { timerOf } from '../waiting/suspend.ts'
 import { hasArrived } from '../waiting/wake.ts'
 import {
@@ -37,7 +36,6 @@ export type EventSubject = {
 
 type Key = { organizationId: string; id: string }
 
-/** Null if it is deleted, or of another organization. @throws Unavailable */
 type ReadSubject = (engine: DeliveryEngine, key: Key) => Promise<EventSubject | null>
 
 /** Above this many bytes of JSON, a record is sent without its payloads. */
@@ -153,16 +151,12 @@ async function readAuditEvents({ audit, deliveries, system }: DeliveryEngine, ke
  * Without payloads if these are too large to be sent, or cannot be read: the events of an execution do not depend on
  * them. Null if it is deleted.
  */
-async function readExecution(
-  { executions }: DeliveryEngine,
-  key: { organizationId: string; id: string },
-): Promise<Execution | ExecutionSummary | null> {
-  const execution = await executions
-    .getLimited({ ...key, maxBytes: MAX_DATA_BYTES })
-    .catch((error: unknown) => {
-      if (error instanceof Unavailable) throw error
-      return null
-    })
+async function readExecution({ executions }: DeliveryEngine, key: Key) {
+  const reading = executions.getLimited({ ...key, maxBytes: MAX_DATA_BYTES })
+  const execution = await reading.catch((error: unknown) => {
+    if (error instanceof Unavailable) throw error
+    return null
+  })
   // What has been scored may be large, what the scorer says about it is not.
   if (execution && scoredBy(execution) && !('output' in execution)) return executions.get(key)
   return execution ?? executions.getSummary(key)
@@ -195,15 +189,6 @@ function dataOf(
   if (json && Buffer.byteLength(json) <= MAX_DATA_BYTES) return json
   const summary = withLinks(toSummary(then), execution)
   return JSON.stringify(isDeleted ? { ...summary, error: undefined, deleted: true } : summary)
-}
-
-/** Approvals that a record waits for get the page of the console where people decide. */
-function withLinks(record: { waitingFor?: Wait[] | null }, { id }: Pick<Execution, 'id'>): object {
-  const page = `${readSetting('publicUrl') ?? ''}/console#/approvals`
-  const waitingFor = record.waitingFor?.map((wait) =>
-    wait.kind === 'approval' ? { ...wait, url: `${page}?item=${id}.${wait.id}` } : wait,
-  )
-  return waitingFor ? { ...record, waitingFor } : record
 }
 
 /** Unless the execution has to be resumed: the message that does may be lost, and the timer is due soon. */
