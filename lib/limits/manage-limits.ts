@@ -9,6 +9,7 @@ import { InvalidCursor } from '../core/request-errors.ts'
 import { LimitsNotFound } from '../core/resource-errors.ts'
 import {
   type CostPeriod,
+  hasCostLimit,
   type LimitSubject,
   type LimitsUse,
   NO_LIMITS,
@@ -17,7 +18,7 @@ import {
   type StoredLimits,
   type UsageLimits,
 } from '../core/usage-limits.ts'
-import { forgetLimits, hasCostLimit, readSpent } from './limits.ts'
+import { forgetLimits, readSpent } from './limits.ts'
 
 type Stores = { limits: LimitStore; system: Pick<System, 'now'> }
 type Reference = { access: Access; subject: LimitSubject }

@@ -26,7 +26,7 @@ import {
 } from '../../core/usage.ts'
 import { countFailed, UsageSums } from '../../core/usage-rows.ts'
 import { reasonsOf, throwAny } from '../maintenance.ts'
-import type { UsageStores } from '../usage/read-usage.ts'
+import type { UsageStores } from '../usage/read-totals.ts'
 
 type Params = {
   agents: Pick<AgentStore, 'endRollout' | 'get' | 'setAbortTold'>

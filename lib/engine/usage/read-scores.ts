@@ -9,7 +9,8 @@ import type { AgentStore } from '../../core/ports/agents.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { PageRequest } from '../../core/ports/system.ts'
 import { type AgreementTable, kappaOf } from '../../core/score-statistics.ts'
-import { readUsage, type UsageQuery, type UsageStores } from './read-usage.ts'
+import type { UsageStores } from './read-totals.ts'
+import { readUsage, type UsageQuery } from './read-usage.ts'
 
 export type ScoreQuery = Omit<UsageQuery, 'groupBy'> & {
   version?: string | undefined

@@ -1,7 +1,33 @@
-import type { SubjectKey } from '../../core/ports/usage.ts'
-import { NANO_USD } from '../../core/usage.ts'
+import type { System } from '../../core/ports/system.ts'
+import type { SubjectKey, UsageStore } from '../../core/ports/usage.ts'
+import { NANO_USD, startOf, USAGE_RANGES, type UsageInterval } from '../../core/usage.ts'
 import { beginningOf, type Spent } from '../../core/usage-limits.ts'
-import { readTotals, type UsageStores } from './read-usage.ts'
+
+export type UsageStores = { usage: Pick<UsageStore, 'read' | 'getPosition'>; system: Pick<System, 'now'> }
+
+export type Range = { interval: UsageInterval; from: number; to: number }
+
+/** The totals that are kept for shorter intervals, from the longest on. */
+const PARTS = { day: ['day', 'hour', 'minute'], hour: ['hour', 'minute'], minute: ['minute'] } as const
+
+/**
+ * Totals in the order of their times, in parts that are as long as an interval or shorter: the intervals whose totals
+ * are final, then what there is of the others.
+ */
+export async function* readTotals(
+  { usage, system }: UsageStores,
+  { organizationId, interval, from, to }: Range & { organizationId: string },
+): ReturnType<UsageStore['read']> {
+  const position = await usage.getPosition()
+  let begin = from
+  for (const part of PARTS[interval]) {
+    begin = Math.max(begin, system.now() - USAGE_RANGES[part].keptMs)
+    const end = part === 'minute' ? to : Math.min(position?.[part] ?? 0, to)
+    if (begin >= end) continue
+    yield* usage.read({ organizationId, interval: part, from: startOf(part, begin), to: end })
+    begin = end
+  }
+}
 
 /**
  * What the runs of a tenant or an agent that have ended in the day and the month of now have cost, in US dollars. Those
