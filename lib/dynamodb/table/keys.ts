@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { SUBJECT_KINDS, type Subject } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports/notifications.ts'
 import { DEPLOYMENT, startOf, type UsageInterval } from '../../core/usage.ts'
@@ -229,9 +230,11 @@ export const stepNumberOf = (sk: string): number => Number(sk.split('#')[1])
 export const responseKey = (executionId: string): Key => inExecution(executionId, RESPONSE)
 const RESPONSE = 'RESPONSE'
 export const isResponse = ({ sk }: Key): boolean => sk === RESPONSE
-/** @param call a hash of the call id, which a model chose and which may not fit a key */
-export const callKey = (executionId: string, number: number, call: string): Key =>
-  inExecution(executionId, `${stepKey(executionId, number).sk}#CALL#${call}`)
+/** With a hash of the call id, which a model chose and which may not fit a key. */
+export const callKey = (executionId: string, number: number, callId: string): Key => {
+  const call = createHash('sha256').update(callId).digest('hex').slice(0, 32)
+  return inExecution(executionId, `${stepKey(executionId, number).sk}#CALL#${call}`)
+}
 /** Says that a tool call of the execution started, or may start, another one. */
 export const childKey = (executionId: string, childId: string): Key =>
   inExecution(executionId, `${CHILD_PREFIX}${childId}`)
