@@ -8,7 +8,8 @@ import { INLINE, unexpectedError } from '../checkpoints/stop-reason.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, newLease, queuedOf, timesOf } from '../engine.ts'
 import { wake } from '../waiting/wake.ts'
-import { type AttemptResult, attempt } from './attempt.ts'
+import { attempt } from './attempt.ts'
+import type { AttemptResult } from './attempt-state.ts'
 
 /** The SQS message that named the execution. */
 export type Message = {
