@@ -50,18 +50,6 @@ export function findExcessiveLoss(
   return { code: 'StepNotStored', message: message.trim(), step: lost.at(-1)?.number }
 }
 
-/**
- * Whether a dead-lettered message is replaced by a new one. A message can exceed maxReceiveCount with fewer attempts at
- * its run: the run made progress in between, or workers could not claim it because DynamoDB or Lambda throttled them.
- */
-export const hasAttemptsLeft = ({
-  attemptsSinceProgress,
-  lostSteps,
-}: {
-  attemptsSinceProgress: number
-  lostSteps: unknown[]
-}): boolean => attemptsSinceProgress < MAX_ATTEMPTS && lostSteps.length < MAX_ATTEMPTS
-
 /** Characters of a text, and items of a list. The second pair is for errors that the first one leaves too large. */
 const LIMITS = [
   { characters: 8_000, items: 100 },

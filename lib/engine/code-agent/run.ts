@@ -1,16 +1,13 @@
-import type { Version } from '../../core/agent.ts'
 import { endOfStep } from '../../core/attempts.ts'
-import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
+import { failure, type Outcome } from '../../core/execution.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
-import type { Recording } from '../../core/recording.ts'
 import type { Wait } from '../../core/wait.ts'
 import { readSetting } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
-import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
-import { type Engine, traceparentFrom } from '../engine.ts'
-import type { RunAttempt } from '../model-agent/run-child.ts'
+import { traceparentFrom } from '../engine.ts'
+import type { RunParams } from '../model-agent/run-child.ts'
 import { Diverged } from '../replay/diverged.ts'
 import { RecordedSteps } from '../replay/recorded-steps.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
@@ -24,17 +21,7 @@ import type { CodeFile, RunResult, StepAnswer, ThreadError, ThreadMessage } from
 import { openThreadEnvironment } from './thread-environment.ts'
 import { withNewThread, withThread } from './thread-pool.ts'
 
-type Params = {
-  engine: Engine
-  version: Version
-  execution: LeasedExecution
-  journal: Journal
-  /** Null unless the run takes something from its original. */
-  recording: Recording | null
-  signal: AbortSignal
-  attempt: RunAttempt
-  /** When the run or its worker has to stop, in milliseconds since the epoch. */
-  endsAt: number
+type Params = Omit<RunParams, 'retry'> & {
   /** Called when the run has a thread: it may have waited for one. */
   begin: () => void
 }

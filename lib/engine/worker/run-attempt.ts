@@ -124,7 +124,7 @@ const ORIGINAL_DELETED: ExecutionError = {
 
 type Run = { version: Version; journal: Journal; signal: AbortSignal; endsAt: number; begin: () => void }
 
-export async function run(current: Attempt, { version, ...running }: Run): Promise<Outcome> {
+async function run(current: Attempt, { version, ...running }: Run): Promise<Outcome> {
   const { engine, retry, attempt } = current
   const execution = { ...current.execution, input: await adapt(current, version) }
   const params = { engine, execution, version, recording: current.recording, ...running }

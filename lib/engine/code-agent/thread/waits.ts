@@ -1,8 +1,8 @@
 import { MAX_WAIT_DAYS, MAX_WAIT_NAME } from '../../../core/limits.ts'
-import { isSignalName, SIGNAL_NAME_RULE } from '../../../core/wait.ts'
+import { isSignalName, SIGNAL_NAME_RULE, type WaitCall } from '../../../core/wait.ts'
 import { currentStep } from './attempt.ts'
 import { shorten } from './errors.ts'
-import type { ThreadMessage, WaitCall } from './protocol.ts'
+import type { ThreadMessage } from './protocol.ts'
 import { serializeData } from './serialize.ts'
 import { nextId, type openSteps } from './steps.ts'
 
