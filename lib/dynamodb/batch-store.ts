@@ -19,12 +19,10 @@ import {
   LANE_SHARDS,
   LIST_SHARDS,
   laneKey,
-  OUTBOX_SHARDS,
-  outboxShard,
+  outboxKeys,
   ownedShard,
   shardOf,
-  TIMER_SHARDS,
-  timerShard,
+  timerShardOf,
 } from './table/keys.ts'
 import { TABLE } from './table/schema.ts'
 import { listRecords } from './table/sharded-list.ts'
@@ -157,10 +155,7 @@ export function batchStore(table: Table): BatchStore {
     },
 
     async end({ batch: { id }, totals, sums = null, endedAt, isMarked }) {
-      const marks = isMarked && {
-        openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
-        openUntil: Date.parse(endedAt),
-      }
+      const marks = isMarked && outboxKeys(id, Date.parse(endedAt))
       const item = await table.update(batchKey(id), {
         set: { status: 'ENDED', totals, endedAt, ...(sums && { sums }), ...marks },
         remove: marks ? [] : ['openShard', 'openUntil'],
@@ -226,7 +221,7 @@ const isHidden = (as?: Hidden): Condition =>
     ? { expression: '#hidden = :as', names: ['hidden'], values: { as } }
     : { expression: 'attribute_exists(#hidden)', names: ['hidden'] }
 
-const timerKey = (id: string): Item => ({ openShard: timerShard(shardOf(id, TIMER_SHARDS)) })
+const timerKey = (id: string): Item => ({ openShard: timerShardOf(id) })
 
 /** Blocks of at most `BLOCK.lines` lines, and at most `BLOCK.bytes` bytes of JSON unless a line is larger. */
 function toBlocks(lines: LineInput[]): { first: number; json: string }[] {

@@ -17,10 +17,8 @@ import {
   limitedRunsKey,
   limitsKey,
   limitsPrefix,
-  OUTBOX_SHARDS,
-  outboxShard,
+  outboxKeys,
   SPENT_SHARDS,
-  shardOf,
   spentKey,
   warningKey,
 } from './table/keys.ts'
@@ -167,6 +165,5 @@ const WARNING = [
 const toWarningItem = (warning: LimitWarning): Item => ({
   ...warningKey(warning.id),
   ...warning,
-  openShard: outboxShard(shardOf(warning.id, OUTBOX_SHARDS)),
-  openUntil: Date.parse(warning.at),
+  ...outboxKeys(warning.id, Date.parse(warning.at)),
 })

@@ -16,11 +16,9 @@ import { allOf } from './table/expressions.ts'
 import {
   abortedRolloutKey,
   agentKey,
-  OUTBOX_SHARDS,
-  outboxShard,
+  outboxKeys,
   ROLLOUTS_SHARD,
   rolloutWatchKey,
-  shardOf,
   watchedAgentIdOf,
 } from './table/keys.ts'
 import { type Item, NOT_EXISTS, pick, queryPages, type Table } from './table/table.ts'
@@ -125,8 +123,7 @@ export const rolloutStore = (table: Table): RolloutStore => ({
       {
         ...abortedRolloutKey(aborted.id),
         ...pick(aborted, TOLD),
-        openShard: outboxShard(shardOf(aborted.id, OUTBOX_SHARDS)),
-        openUntil: now,
+        ...outboxKeys(aborted.id, now),
       },
       NOT_EXISTS,
     ),

@@ -1,6 +1,6 @@
 import type { Organization, Token } from '../agent.ts'
 import type { AuditAction, AuditEntry } from '../audit.ts'
-import type { Page, PageRequest } from './system.ts'
+import type { OwnedId, Page, PageRequest } from './system.ts'
 
 export interface OrganizationStore {
   create(params: { organization: Organization }): Promise<void>
@@ -74,7 +74,7 @@ export interface AuditStore {
   begin(params: { entry: AuditEntry; isMarked: boolean }): Promise<boolean>
   /** Stores the result, the target and the changes of an entry that has no result. False if it has one. */
   end(params: { entry: AuditEntry }): Promise<boolean>
-  get(params: { organizationId: string; id: string }): Promise<AuditEntry | null>
+  get(params: OwnedId): Promise<AuditEntry | null>
   /** Newest first. `from`, `before`: milliseconds since the epoch. */
   list(
     params: { organizationId: string; from?: number | undefined; before?: number | undefined } & AuditFilter &

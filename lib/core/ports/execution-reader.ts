@@ -9,7 +9,7 @@ import type {
 } from '../execution.ts'
 import type { Teachers } from '../learning.ts'
 import type { KeyFilter } from '../search-keys.ts'
-import type { PageRequest, SearchedPage } from './system.ts'
+import type { OwnedId, PageRequest, SearchedPage } from './system.ts'
 
 /** `from` is included, `to` is not; both are milliseconds since the epoch, compared with the time in the id. */
 export type ExecutionFilter = {
@@ -49,17 +49,13 @@ export type ExecutionListParams = {
 
 /** How executions are read. */
 export interface ExecutionReader {
-  get(params: { organizationId: string; id: string }): Promise<Execution | null>
+  get(params: OwnedId): Promise<Execution | null>
   /** The same, without its payloads if their JSON has more bytes: large ones are not read then. */
-  getLimited(params: {
-    organizationId: string
-    id: string
-    maxBytes: number
-  }): Promise<Execution | ExecutionSummary | null>
+  getLimited(params: OwnedId & { maxBytes: number }): Promise<Execution | ExecutionSummary | null>
   /** The execution without its payloads, which are not read. */
-  getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
+  getSummary(params: OwnedId): Promise<ExecutionSummary | null>
   /** A deleted execution whose events are not delivered: no content, of an error only its code. */
-  getDeleted(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
+  getDeleted(params: OwnedId): Promise<ExecutionSummary | null>
   /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
   isVisible(params: Visibility & { id: string }): Promise<boolean>
   /**
@@ -78,12 +74,9 @@ export interface ExecutionReader {
     teachers: Teachers
   }): AsyncGenerator<Feedback | null>
   /** The status alone: one small read, however large the payloads are. */
-  getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
+  getStatus(params: OwnedId): Promise<ExecutionStatus | null>
   /** The same, and since when it is suspended, in milliseconds since the epoch: null if it is not. */
-  getState(params: {
-    organizationId: string
-    id: string
-  }): Promise<{ status: ExecutionStatus; suspendedAt: number | null } | null>
+  getState(params: OwnedId): Promise<{ status: ExecutionStatus; suspendedAt: number | null } | null>
   /** Open executions of the organization; an estimate while the number is far below `max`. */
   countOpen(params: { organizationId: string; max: number }): Promise<number>
   /** The execution whatever its organization: its secret says who may use it. */
@@ -99,7 +92,7 @@ export interface ExecutionReader {
   /** Whether the owner has the lease of the open execution: one small read. */
   isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
   /** The ids of open executions that tool calls of an execution have started. */
-  listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
+  listOpenChildren(params: OwnedId): Promise<string[]>
   /** Those of these ids that have an execution. `orRefused`: or had one, or were refused. */
   findExisting(params: { ids: string[]; orRefused: boolean }): Promise<Set<string>>
 }

@@ -14,6 +14,7 @@ import type { Score } from '../score.ts'
 import type { Suspend } from '../suspension.ts'
 import type { EndOfWait, Release, Renewal } from '../transitions.ts'
 import type { ExecutionReader } from './execution-reader.ts'
+import type { OwnedId } from './system.ts'
 
 /** `isMarked`: the write also enters a final execution into the outbox (`DeliveryStore.readOutbox`). */
 export type Marking = { isMarked?: boolean }
@@ -107,21 +108,12 @@ export interface ExecutionStore extends ExecutionReader, LearningStore {
    * Deletes a final execution and everything that belongs to it. An interrupted deletion, and what late writers add, is
    * left to `cleanUp`. Its events are delivered all the same. `awaited`: it has a parent and has not been settled.
    */
-  delete(params: {
-    organizationId: string
-    id: string
-    now: number
-  }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
+  delete(params: OwnedId & { now: number }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
   /**
    * No execution is created with this id any more by a process that is about to; false if one was, or if the id was
    * refused before. `idempotencyId`: what is bound to the id gets another one.
    */
-  refuse(params: {
-    organizationId: string
-    id: string
-    now: number
-    idempotencyId?: string | null
-  }): Promise<boolean>
+  refuse(params: OwnedId & { now: number; idempotencyId?: string | null }): Promise<boolean>
   /** Cleanups that are due at `now`. */
   listCleanups(params: { now: number; limit: number }): Promise<Cleanup[]>
   /** Completes a deletion, or deletes a payload that nothing refers to. */

@@ -21,20 +21,14 @@ import {
   isOfEvents,
   isOutboxShard,
   type Key,
+  outboxKeys,
   payloadNameOf,
   payloadPrefix,
 } from '../table/keys.ts'
 import { cleanupAttributes } from '../table/payload.ts'
 import { USAGE_ATTRIBUTES } from '../table/schema.ts'
 import { type Condition, type Item, NOT_EXISTS, pick, queryPages, type Table } from '../table/table.ts'
-import {
-  type ExecutionItem,
-  outboxKeys,
-  parseError,
-  refersTo,
-  SUMMARY_ATTRIBUTES,
-  storeError,
-} from './execution-item.ts'
+import { type ExecutionItem, parseError, refersTo, SUMMARY_ATTRIBUTES, storeError } from './execution-item.ts'
 import { listDueItems } from './open-executions.ts'
 import { stepStore } from './step-store.ts'
 
@@ -122,7 +116,7 @@ async function keepEvents(
     // Says which event it is.
     error: code && storeError({ code, message: '' }),
     ...deletedKey(id),
-    ...outboxKeys({ id, finishedAt: new Date(now).toISOString() }),
+    ...outboxKeys(id, now),
   })
   return { eventsUntil: now + EVENTS_MS }
 }

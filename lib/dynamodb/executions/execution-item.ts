@@ -26,17 +26,14 @@ import {
   isOutboxShard,
   LIST_SHARDS,
   OPEN_SHARDS,
-  OUTBOX_SHARDS,
   openShard,
-  outboxShard,
   ownedShard,
   STATUS_SHARDS,
   type StatusKey,
   shardOf,
   statusShard,
-  TIMER_SHARDS,
   tenantShard,
-  timerShard,
+  timerShardOf,
   USAGE_SHARDS,
   usageShard,
 } from '../table/keys.ts'
@@ -267,17 +264,11 @@ export function openKeys(execution: Pick<Execution, 'id' | 'organizationId' | 's
       activeOrder: `${activePrefix(organizationId)}${id}`,
     }
   const status = needsApproval(suspension.waits) ? 'WAITING-APPROVAL' : 'WAITING'
-  return { openShard: timerShard(shardOf(id, TIMER_SHARDS)), statusShard: statusKey(execution, status) }
+  return { openShard: timerShardOf(id), statusShard: statusKey(execution, status) }
 }
 
 /** The index key of a final execution from whose end something follows. */
 export const listedKeys = (id: string): Item => ({ openShard: openShard(shardOf(id, OPEN_SHARDS)) })
-
-/** The index keys of a final execution whose events have to be delivered. */
-export const outboxKeys = ({ id, finishedAt }: { id: string; finishedAt: string }): Item => ({
-  openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
-  openUntil: Date.parse(finishedAt),
-})
 
 /** What enters a final execution into the usage index. */
 export function usageKeys({

@@ -1,10 +1,11 @@
 import type { SuspendedExecution } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
 import { clearEvents, suspend, wake } from '../../core/suspension.ts'
 import * as transitions from '../../core/transitions.ts'
 import { MAX_ENDING_MS } from '../../core/usage.ts'
 import type { Change, Condition } from '../table/expressions.ts'
-import { childKey, deletedKey, executionIdOf, executionKey } from '../table/keys.ts'
+import { childKey, deletedKey, executionIdOf, executionKey, outboxKeys } from '../table/keys.ts'
 import { payloadBytes, storePayload } from '../table/payload.ts'
 import { TABLE } from '../table/schema.ts'
 import { toStoredText } from '../table/stored-text.ts'
@@ -17,7 +18,6 @@ import {
   loadExecution,
   NEVER_EXPIRES,
   openKeys,
-  outboxKeys,
   readRecord,
   SUMMARY_ATTRIBUTES,
   statusKey,
@@ -55,7 +55,7 @@ export function executionStore(table: Table): ExecutionStore {
   }
 
   /** These attributes of an execution; null if the organization has no execution with this id. */
-  async function read({ organizationId, id }: { organizationId: string; id: string }, names: string[]) {
+  async function read({ organizationId, id }: OwnedId, names: string[]) {
     const attributes = [...new Set([...names, 'organizationId', 'deleted'])]
     const item = await table.get(executionKey(id), { consistent: true, attributes })
     return item?.organizationId === organizationId && !item.deleted ? (item as ExecutionItem) : null
@@ -73,7 +73,7 @@ export function executionStore(table: Table): ExecutionStore {
       const item = await toItem(table, execution)
       const indexed = finishedAt && {
         ...usageKeys({ ...execution, endedAt: countedAt ?? Date.parse(finishedAt) }),
-        ...(isMarked && outboxKeys({ id, finishedAt })),
+        ...(isMarked && outboxKeys(id, Date.parse(finishedAt))),
       }
       const isCreated = finishedAt
         ? await table.put({ ...item, ...indexed }, NOT_EXISTS, sendBefore)
@@ -200,7 +200,7 @@ export function executionStore(table: Table): ExecutionStore {
       const keys = {
         ...usageKeys({ id, endedAt: writtenAt, error, output, source, scored }),
         ...(staysListed && listedKeys(id)),
-        ...(isMarked && !staysListed && outboxKeys({ id, finishedAt })),
+        ...(isMarked && !staysListed && outboxKeys(id, Date.parse(finishedAt))),
       }
       const updated = await apply(
         id,
@@ -231,7 +231,7 @@ export function executionStore(table: Table): ExecutionStore {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
       const { staysListed, finishedAt, error } = ending
       const open = staysListed && listedKeys(id)
-      const marks = isMarked && !staysListed && outboxKeys({ id, finishedAt })
+      const marks = isMarked && !staysListed && outboxKeys(id, Date.parse(finishedAt))
       const keys = {
         ...open,
         ...marks,
@@ -245,7 +245,7 @@ export function executionStore(table: Table): ExecutionStore {
     async settle({ execution, until, markedAt }) {
       const { id, openUntil } = execution
       if (openUntil === null) return
-      const keys = markedAt && until === null ? outboxKeys({ id, finishedAt: markedAt }) : {}
+      const keys = markedAt && until === null ? outboxKeys(id, Date.parse(markedAt)) : {}
       await apply(id, transitions.settle(openUntil, until), keys)
     },
 

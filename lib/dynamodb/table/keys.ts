@@ -385,6 +385,7 @@ export const activePartition = (number: number): string => `ACTIVE#${number}`
 export const activePrefix = (organizationId: string): string => `${organizationId}#`
 /** Suspended executions, by the time at which they are resumed at the latest. */
 export const timerShard = (shard: number): string => `TIMER#${shard}`
+export const timerShardOf = (id: string): string => timerShard(shardOf(id, TIMER_SHARDS))
 
 /** Agents with a rollout that the service may end: there are never many. */
 export const ROLLOUTS_SHARD = 'ROLLOUTS'
@@ -394,6 +395,11 @@ export const outboxShard = (shard: number): string => `${OUTBOX_SHARD_PREFIX}${s
 export const isOutboxShard = (shard: string | undefined): boolean =>
   shard?.startsWith(OUTBOX_SHARD_PREFIX) ?? false
 const OUTBOX_SHARD_PREFIX = 'OUTBOX#'
+/** The keys of what has ended at a time, in milliseconds since the epoch. */
+export const outboxKeys = (id: string, at: number) => ({
+  openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
+  openUntil: at,
+})
 export const deliveriesShard = (organizationId: string, destinationId: string, shard: number): string =>
   `ORG#${organizationId}#WEBHOOK#${shard}#${destinationId}`
 

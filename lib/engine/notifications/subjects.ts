@@ -6,6 +6,7 @@ import {
   type SuspendedExecution,
 } from '../../core/execution.ts'
 import { AUDIT_EVENT, type EventType, type Subject, type SubjectEvent } from '../../core/notification.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
 import { findLowScore, scoredBy } from '../../core/run-score.ts'
 import { ownerOf } from '../../core/usage-limits.ts'
 import { withLinks } from '../waiting/approvals.ts'
@@ -34,9 +35,7 @@ export type EventSubject = {
   setHandled(): Promise<void>
 }
 
-type Key = { organizationId: string; id: string }
-
-type ReadSubject = (engine: DeliveryEngine, key: Key) => Promise<EventSubject | null>
+type ReadSubject = (engine: DeliveryEngine, key: OwnedId) => Promise<EventSubject | null>
 
 /** Above this many bytes of JSON, a record is sent without its payloads. */
 const MAX_DATA_BYTES = 256_000
@@ -59,11 +58,11 @@ export const readSubject = (
 ): Promise<EventSubject | null> => READERS[subject.kind](engine, { organizationId, id: subject.id })
 
 /** A subject that has one event. */
-const eventOf = (subject: Subject, { organizationId }: Key, type: EventType, occurredAt: string) =>
+const eventOf = (subject: Subject, { organizationId }: OwnedId, type: EventType, occurredAt: string) =>
   [{ subject, organizationId, revision: 1, type, occurredAt }] satisfies SubjectEvent[]
 
 /** The waits and the end of an execution. */
-async function readExecutionEvents(engine: DeliveryEngine, key: Key): Promise<EventSubject | null> {
+async function readExecutionEvents(engine: DeliveryEngine, key: OwnedId): Promise<EventSubject | null> {
   const stored = await readExecution(engine, key)
   const execution = stored ?? (await engine.executions.getDeleted(key))
   const low = stored && findLowScore(stored)
@@ -84,7 +83,7 @@ async function readExecutionEvents(engine: DeliveryEngine, key: Key): Promise<Ev
 }
 
 /** The end of a batch. */
-async function readBatchEvents({ batches, deliveries, toBatchRecord }: DeliveryEngine, key: Key) {
+async function readBatchEvents({ batches, deliveries, toBatchRecord }: DeliveryEngine, key: OwnedId) {
   const batch = await batches.get(key)
   const subject = { kind: 'batch', id: key.id } as const
   return (
@@ -103,7 +102,7 @@ async function readBatchEvents({ batches, deliveries, toBatchRecord }: DeliveryE
 }
 
 /** The warning of a cost limit. */
-async function readLimitEvents({ limits, deliveries }: DeliveryEngine, key: Key) {
+async function readLimitEvents({ limits, deliveries }: DeliveryEngine, key: OwnedId) {
   const warning = await limits.getWarning(key)
   if (!warning) return null
   const { id, subject: limited, period, limitUsd, spentUsd, warnAt, at } = warning
@@ -118,7 +117,7 @@ async function readLimitEvents({ limits, deliveries }: DeliveryEngine, key: Key)
 }
 
 /** The end of a rollout by the service. */
-async function readRolloutEvents({ rollouts, deliveries }: DeliveryEngine, key: Key) {
+async function readRolloutEvents({ rollouts, deliveries }: DeliveryEngine, key: OwnedId) {
   const aborted = await rollouts.getAborted(key)
   if (!aborted) return null
   const { organizationId: _, ...data } = aborted
@@ -132,7 +131,7 @@ async function readRolloutEvents({ rollouts, deliveries }: DeliveryEngine, key: 
 }
 
 /** An entry of the audit log, once it has a result, or will have none any more. */
-async function readAuditEvents({ audit, deliveries, system }: DeliveryEngine, key: Key) {
+async function readAuditEvents({ audit, deliveries, system }: DeliveryEngine, key: OwnedId) {
   const entry = await audit.get(key)
   if (!entry) return null
   const subject = { kind: 'audit', id: entry.id } as const
@@ -151,7 +150,7 @@ async function readAuditEvents({ audit, deliveries, system }: DeliveryEngine, ke
  * Without payloads if these are too large to be sent, or cannot be read: the events of an execution do not depend on
  * them. Null if it is deleted.
  */
-async function readExecution({ executions }: DeliveryEngine, key: Key) {
+async function readExecution({ executions }: DeliveryEngine, key: OwnedId) {
   const reading = executions.getLimited({ ...key, maxBytes: MAX_DATA_BYTES })
   const execution = await reading.catch((error: unknown) => {
     if (error instanceof Unavailable) throw error
