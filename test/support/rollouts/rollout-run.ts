@@ -13,7 +13,8 @@ import {
   getRollout,
   putRollout,
 } from '../../../lib/engine/rollouts/change-rollout.ts'
-import { newRolloutMemory, watchRollouts } from '../../../lib/engine/rollouts/watch-rollouts.ts'
+import { newRolloutMemory } from '../../../lib/engine/rollouts/compare-rollouts.ts'
+import { watchRollouts } from '../../../lib/engine/rollouts/watch-rollouts.ts'
 import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, runOptions } from '../engine/executions.ts'
