@@ -19,10 +19,10 @@ import type { LimitStore } from '../../core/ports/usage.ts'
 import { InputSchemaMismatch } from '../../core/request-errors.ts'
 import type { BatchOptions } from '../../core/run-options.ts'
 import type { TrialSettings } from '../../core/trial.ts'
-import { checkCostLimit, checkOverrides, type RunOverrides } from '../submit/check-overrides.ts'
+import { checkCostLimit, checkInput, checkOverrides, type RunOverrides } from '../submit/check-request.ts'
 import { checkLimitedModel } from '../submit/limited-models.ts'
 import { reserveId } from '../submit/reserve-id.ts'
-import { checkInput, resolveTarget } from '../submit/run-request.ts'
+import { resolveTarget } from '../submit/run-request.ts'
 import { checkLines } from './check-lines.ts'
 
 export type AcceptStores = {

@@ -1,10 +1,16 @@
 import { kindOf, stepLimitsOf, type Version } from '../../core/agent.ts'
 import type { Budget } from '../../core/budget.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
-import { InvalidModelOverride, InvalidQueryParameter } from '../../core/request-errors.ts'
+import {
+  InputSchemaMismatch,
+  InvalidModelOverride,
+  InvalidQueryParameter,
+} from '../../core/request-errors.ts'
 import { readSetting } from '../../environment.ts'
 import type { ModelName } from '../../models/model-name.ts'
+import { mayHaveFiles } from '../../schema/files/file-schema.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
 import { modelsOf } from '../models-of.ts'
@@ -153,4 +159,22 @@ export async function checkWebhookUrl(
     throw invalid(
       'needs the default secret of your organization, which signs its events. POST /v1/webhooks/default/rotate creates it',
     )
+}
+
+/**
+ * Adaptation adds only defaults to an input that passes. The validator is loaded on demand.
+ * @throws InputSchemaMismatch
+ */
+export async function checkInput(version: Version, input: JsonObject): Promise<void> {
+  const { inputValidatorOf } = await import('../compiled-schemas.ts')
+  const violations = inputValidatorOf(version)(input)
+  if (violations.length > 0) throw new InputSchemaMismatch(violations)
+  await checkInputFiles(version, input)
+}
+
+/** Few agents have files. @throws InputSchemaMismatch, InvalidModelOverride */
+export async function checkInputFiles(version: Version, input: JsonObject, model?: string): Promise<void> {
+  if (!mayHaveFiles(version.inputSchema)) return
+  const checks = await import('./check-input-files.ts')
+  await checks.checkInputFiles(version, input, model)
 }

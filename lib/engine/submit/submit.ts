@@ -6,7 +6,8 @@ import { hardDeadline, NEVER, type WorkerDeadline } from '../checkpoints/deadlin
 import { type Engine, newLease } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 import { attempt } from '../worker/attempt.ts'
-import { accept, enqueue, newExecutionParams, type SubmitEngine } from './accept.ts'
+import { accept, enqueue, type SubmitEngine } from './accept.ts'
+import { newExecutionParams } from './record.ts'
 import type { RunRequest } from './run-request.ts'
 
 /** Records an execution and runs it in this process, without a deadline for the caller. */
