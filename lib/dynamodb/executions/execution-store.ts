@@ -197,17 +197,14 @@ export function executionStore(table: Table): ExecutionStore {
           : { statusShard: statusKey(execution, 'ERROR') }
       const transition = transitions.finish(owner, params)
       const { error = null, output } = transition.set
-      const keys = {
+      const written = {
+        ...attributes,
         ...usageKeys({ id, endedAt: writtenAt, error, output, source, scored }),
         ...(staysListed && listedKeys(id)),
-        ...(isMarked && !staysListed && outboxKeys(id, Date.parse(finishedAt))),
+        ...(isMarked && !staysListed && outboxKeys(id, writtenAt)),
+        finishedBy: owner,
       }
-      const updated = await apply(
-        id,
-        transition,
-        { ...attributes, ...keys, finishedBy: owner },
-        { sendBefore },
-      )
+      const updated = await apply(id, transition, written, { sendBefore })
       const item = updated ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.

@@ -6,7 +6,7 @@ import { MAX_ESCAPED_PAGE_BYTES, RESULT_PAGE_SIZE } from '../../core/limits.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { Page } from '../../core/ports/system.ts'
-import { zip } from '../../core/zip.ts'
+import { zip } from '../../core/read-pages.ts'
 import { readLines } from './read-lines.ts'
 
 type Stores = {

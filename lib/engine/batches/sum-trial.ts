@@ -5,6 +5,7 @@ import { inputErrorsOf } from '../../core/execution-errors.ts'
 import { roundDollars, usageOfTree } from '../../core/model-usage.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
+import { zip } from '../../core/read-pages.ts'
 import { sumScores } from '../../core/score-pairs.ts'
 import {
   type Compared,
@@ -16,7 +17,6 @@ import {
   type Verdict,
 } from '../../core/trial.ts'
 import { runTimeOf } from '../../core/usage.ts'
-import { zip } from '../../core/zip.ts'
 import { readLines } from './read-lines.ts'
 
 type Stores = {
