@@ -9,7 +9,7 @@ import { ItemTable } from '../components/item-table.tsx'
 import { AgentLink, RunLink, StatusBadge } from '../components/values.tsx'
 import { Text } from '../components/visible-text.tsx'
 import { type Retry, retryRuns } from './retry.ts'
-import type { Run } from './use-runs.ts'
+import type { Run } from './run-list.ts'
 
 type Props = { runs: Run[]; onClose: () => void }
 
