@@ -99,10 +99,8 @@ export function useRuns(filters: Filters, historyKey: string | undefined): RunsV
   useEffect(
     () => () => {
       if (historyKey === undefined) return
-      const {
-        fresh,
-        list: { items, next },
-      } = latest.current
+      const { fresh, list } = latest.current
+      const { items, next } = list
       left.set(historyKey, { items, next, fresh, searched: searched.current, request: request.current })
     },
     [historyKey],

@@ -21,10 +21,8 @@ export function SearchPalette({ pages, onChoose }: Props) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => input.current?.focus(), [])
   const { items, note, retry } = useResults(text, pages)
-  const index = Math.max(
-    items.findIndex((item) => keyOf(item) === active),
-    0,
-  )
+  const found = items.findIndex((item) => keyOf(item) === active)
+  const index = Math.max(found, 0)
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
   }, [index])

@@ -35,10 +35,8 @@ export function useResults(text: string, pages: Pages): Results {
   const pasted = useMemo(() => findId(text), [text])
   const { tenants, codes } = useNames(me, query !== '' && pasted === null)
   const lookedUp = useLookup(pasted, me)
-  const keyNames = [...new Set([...(agents?.values() ?? [])].flatMap(({ keys = [] }) => keys))].slice(
-    0,
-    MAX_KEYS,
-  )
+  const listed = [...(agents?.values() ?? [])]
+  const keyNames = [...new Set(listed.flatMap(({ keys = [] }) => keys))].slice(0, MAX_KEYS)
   const isKey = mayRead && pasted === null && keyNames.length > 0 && query.length >= MIN_KEY
   const { data: keyed } = useResource(isKey ? `key ${query}` : 'no key', async (signal) =>
     isKey ? findByKey(query, { names: keyNames, agents: agents ?? new Map(), signal }) : null,
@@ -48,12 +46,9 @@ export function useResults(text: string, pages: Pages): Results {
   const found = matchTexts(pages, ({ label }) => label, query).map(
     ({ label, href }): Item => ({ kind: 'Page', title: label, href }),
   )
-  if (query === '')
-    return {
-      items: found,
-      note: mayRead ? 'Paste an ID, or type a part of a name.' : 'Type a part of a name.',
-    }
-  const named = matchTexts([...(agents?.values() ?? [])], ({ title, slug }) => `${title} ${slug}`, query)
+  const hint = mayRead ? 'Paste an ID, or type a part of a name.' : 'Type a part of a name.'
+  if (query === '') return { items: found, note: hint }
+  const named = matchTexts(listed, ({ title, slug }) => `${title} ${slug}`, query)
   const ofTenants = matchTexts(tenants, (tenant) => tenant, query)
   const ofCodes = matchTexts(codes, (code) => code, query).slice(0, MAX_CODES)
   const items: Item[] = [
@@ -136,12 +131,10 @@ function useNames(me: MeRecord | null, isNeeded: boolean): Names {
   const { data } = useResource(`names ${isAllowed && hasBeenNeeded}`, async (signal): Promise<Names> => {
     if (!isAllowed || !hasBeenNeeded) return { tenants: [], codes: [] }
     const seesAll = me !== null && readsAllTenants(me)
-    const query = toUsageQuery('7d', Date.now(), seesAll ? { groupBy: 'tenant' } : {})
+    const period = toUsageQuery('7d', Date.now(), seesAll ? { groupBy: 'tenant' } : {})
+    const query = { ...period, limit: 1_000 }
     const [usage, limits] = await Promise.all([
-      requestPage<Pick<UsageRowRecord, 'tenantId' | 'errors'>>('/v1/usage', {
-        query: { ...query, limit: 1_000 },
-        signal,
-      }),
+      requestPage<Pick<UsageRowRecord, 'tenantId' | 'errors'>>('/v1/usage', { query, signal }),
       seesAll ? listLimits(signal) : null,
     ])
     const names = [...usage.items, ...(limits ?? [])].map(({ tenantId }) => tenantId)
@@ -150,8 +143,6 @@ function useNames(me: MeRecord | null, isNeeded: boolean): Names {
       codes: [...new Set(usage.items.flatMap(({ errors }) => Object.keys(errors)))],
     }
   })
-  return {
-    tenants: me?.tenantId != null ? [me.tenantId] : (data?.tenants ?? []),
-    codes: data?.codes ?? [],
-  }
+  const { tenants = [], codes = [] } = data ?? {}
+  return { tenants: me?.tenantId != null ? [me.tenantId] : tenants, codes }
 }

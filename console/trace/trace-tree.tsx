@@ -48,10 +48,8 @@ function Tree(props: Props & { end: number }) {
     ...{ top: -scroll.scrollTop, windowHeight: scroll.height },
     ...{ rowHeight: ROW_HEIGHT, count: rows.length },
   })
-  const selected = Math.max(
-    rows.findIndex(({ id }) => id === selectedId),
-    0,
-  )
+  const found = rows.findIndex(({ id }) => id === selectedId)
+  const selected = Math.max(found, 0)
 
   const readView = () => {
     const { scrollTop = 0, clientHeight = 600 } = box.current ?? {}

@@ -57,10 +57,7 @@ function costByVersion(rows: UsageRowRecord[], versions: VersionRecord[]): Chart
     label: `Cost of model responses by version, ${BY_TIME}`,
     series: [
       ...shown.map(
-        (version, index): Series => ({
-          name: nameOfVersion(version),
-          color: VERSION_COLORS[index] ?? 4,
-        }),
+        (each, index): Series => ({ name: nameOfVersion(each), color: VERSION_COLORS[index] ?? 4 }),
       ),
       ...(others.length > 0 ? [{ name: 'Others', color: 4 } as const] : []),
     ],

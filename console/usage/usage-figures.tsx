@@ -75,22 +75,14 @@ function Figures({ isLive, agent, ...part }: FiguresProps) {
 function TotalsCards({ totals, duration }: { totals: Totals; duration: Figure | undefined }) {
   const { runs, failed, cacheHits, inputTokens, outputTokens, costUsd, unpricedRuns } = totals
   const average = averageRunTime(totals)
+  const unpriced =
+    unpricedRuns > 0 ? `without ${formatCountOf(unpricedRuns, 'run')} of unknown price` : 'of model responses'
   const figures: Figure[] = [
-    [
-      'Runs',
-      formatCount(runs),
-      cacheHits > 0 ? `${formatCount(cacheHits)} from the cache` : 'none from the cache',
-    ],
+    ['Runs', formatCount(runs), `${cacheHits > 0 ? formatCount(cacheHits) : 'none'} from the cache`],
     ['Success', runs === 0 ? '–' : formatPercent(1 - failed / runs), `${formatCount(failed)} failed`],
     duration ?? ['Average run time', average === null ? '–' : formatDuration(average), 'without waiting'],
     ['Tokens', formatCompact(inputTokens + outputTokens), `${formatCompact(outputTokens)} of them output`],
-    [
-      'Cost',
-      formatCost(costUsd),
-      unpricedRuns > 0
-        ? `without ${formatCountOf(unpricedRuns, 'run')} of unknown price`
-        : 'of model responses',
-    ],
+    ['Cost', formatCost(costUsd), unpriced],
   ]
   return (
     <dl class="totals">

@@ -1,31 +1,7 @@
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import { Effect, type Role } from 'aws-cdk-lib/aws-iam'
 import { getOperation, operationsOf } from '../../lib/contract/routes.ts'
-import {
-  AGENT_PREFIX,
-  AUDIT_PREFIX,
-  BATCH_PREFIX,
-  CACHE_PREFIX,
-  DECLARATIONS_PREFIX,
-  DESTINATIONS_PREFIX,
-  EXECUTION_PREFIX,
-  IDEMPOTENCY_PREFIX,
-  LIMITS_PREFIX,
-  MCP_AUDIT_PREFIX,
-  ORGANIZATION_PREFIX,
-  QUEUED_PREFIX,
-  QUOTA_KEY,
-  RATE_PREFIX,
-  ROLLOUT_PREFIX,
-  SCHEDULES_PREFIX,
-  SECRET_PREFIX,
-  SIGNING_PREFIX,
-  SLOTS_PREFIX,
-  SPENT_PREFIX,
-  TOKEN_ID_PREFIX,
-  TOKEN_PREFIX,
-  USAGE_PREFIX,
-} from '../../lib/dynamodb/table/keys.ts'
+import * as keys from '../../lib/dynamodb/table/keys.ts'
 import type { Queues } from '../storage.ts'
 import { AGENT_FUNCTIONS, type FunctionName } from './function-settings.ts'
 import { AUDIT_READERS, GRANTS, type Grant, READS, SECRET_FUNCTIONS, WRITES } from './grants.ts'
@@ -37,9 +13,9 @@ import { addStatement } from './permissions.ts'
  * and event streams tell the worker of a run that somebody watches.
  */
 export function getUpdatedPrefixes(name: FunctionName): string[] {
-  if (name === 'authorize-request') return [TOKEN_PREFIX]
+  if (name === 'authorize-request') return [keys.TOKEN_PREFIX]
   if (operationsOf(name).every((each) => getOperation(each).public)) return []
-  return name === 'stream-events' ? [RATE_PREFIX, EXECUTION_PREFIX] : [RATE_PREFIX]
+  return name === 'stream-events' ? [keys.RATE_PREFIX, keys.EXECUTION_PREFIX] : [keys.RATE_PREFIX]
 }
 
 /**
@@ -47,9 +23,9 @@ export function getUpdatedPrefixes(name: FunctionName): string[] {
  * is recorded.
  */
 export function getAuditPrefix(name: FunctionName): string | null {
-  if (name === 'serve-mcp') return MCP_AUDIT_PREFIX
+  if (name === 'serve-mcp') return keys.MCP_AUDIT_PREFIX
   const isRecorded = operationsOf(name).some((each) => getOperation(each).audit !== undefined)
-  return isRecorded ? AUDIT_PREFIX : null
+  return isRecorded ? keys.AUDIT_PREFIX : null
 }
 
 /** What adds an entry, and its result. */
@@ -57,30 +33,30 @@ export const AUDIT_WRITES = ['PutItem', 'UpdateItem'] as const
 
 /** Prefixes of the partition keys of items that say who may do what, what agents do, what was used and is available. */
 export const PROTECTED_PREFIXES = [
-  ORGANIZATION_PREFIX,
-  TOKEN_PREFIX,
-  TOKEN_ID_PREFIX,
-  AGENT_PREFIX,
-  DESTINATIONS_PREFIX,
-  LIMITS_PREFIX,
-  QUOTA_KEY.pk,
-  ROLLOUT_PREFIX,
-  SIGNING_PREFIX,
-  USAGE_PREFIX,
+  keys.ORGANIZATION_PREFIX,
+  keys.TOKEN_PREFIX,
+  keys.TOKEN_ID_PREFIX,
+  keys.AGENT_PREFIX,
+  keys.DESTINATIONS_PREFIX,
+  keys.LIMITS_PREFIX,
+  keys.QUOTA_KEY.pk,
+  keys.ROLLOUT_PREFIX,
+  keys.SIGNING_PREFIX,
+  keys.USAGE_PREFIX,
 ]
 
 const RUN_READS = [
-  AGENT_PREFIX,
-  CACHE_PREFIX,
-  DECLARATIONS_PREFIX,
-  DESTINATIONS_PREFIX,
-  EXECUTION_PREFIX,
-  IDEMPOTENCY_PREFIX,
-  LIMITS_PREFIX,
-  QUEUED_PREFIX,
-  QUOTA_KEY.pk,
-  SLOTS_PREFIX,
-  SPENT_PREFIX,
+  keys.AGENT_PREFIX,
+  keys.CACHE_PREFIX,
+  keys.DECLARATIONS_PREFIX,
+  keys.DESTINATIONS_PREFIX,
+  keys.EXECUTION_PREFIX,
+  keys.IDEMPOTENCY_PREFIX,
+  keys.LIMITS_PREFIX,
+  keys.QUEUED_PREFIX,
+  keys.QUOTA_KEY.pk,
+  keys.SLOTS_PREFIX,
+  keys.SPENT_PREFIX,
 ]
 
 /**
@@ -89,13 +65,13 @@ const RUN_READS = [
  */
 export const READ_PREFIXES: Partial<Record<FunctionName, string[]>> = {
   'run-agent': RUN_READS,
-  'process-execution': [...RUN_READS, BATCH_PREFIX, SCHEDULES_PREFIX],
+  'process-execution': [...RUN_READS, keys.BATCH_PREFIX, keys.SCHEDULES_PREFIX],
   // Who has created a token decides whether it may approve.
-  'serve-mcp': [...RUN_READS, TOKEN_PREFIX, TOKEN_ID_PREFIX],
+  'serve-mcp': [...RUN_READS, keys.TOKEN_PREFIX, keys.TOKEN_ID_PREFIX],
 }
 
 /** Of items that count: functions only update them. */
-export const COUNTED_PREFIXES = [SLOTS_PREFIX, SPENT_PREFIX]
+export const COUNTED_PREFIXES = [keys.SLOTS_PREFIX, keys.SPENT_PREFIX]
 
 /** Allows only the actions of the grant on table, indexes and queues, and what `getUpdatedPrefixes` says. */
 export function applyGrant(
@@ -165,11 +141,11 @@ export function applyGrant(
     )
   deny(
     denied,
-    [AUDIT_PREFIX, MCP_AUDIT_PREFIX].filter((each) => each !== auditPrefix),
+    [keys.AUDIT_PREFIX, keys.MCP_AUDIT_PREFIX].filter((each) => each !== auditPrefix),
   )
   // Who knows the secret of a webhook can send it any event. Secrets are in no index. Functions that run agents read
   // the one that signs requests to remote agents.
-  const signing = AGENT_FUNCTIONS.includes(name) ? [] : [SIGNING_PREFIX]
+  const signing = AGENT_FUNCTIONS.includes(name) ? [] : [keys.SIGNING_PREFIX]
   if (tableActions.length > 0 && !SECRET_FUNCTIONS.includes(name))
-    deny([...READS, ...WRITES], [SECRET_PREFIX, ...signing])
+    deny([...READS, ...WRITES], [keys.SECRET_PREFIX, ...signing])
 }
