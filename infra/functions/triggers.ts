@@ -18,9 +18,9 @@ export function createTriggers(
   const paused = isPaused(settings) && { enabled: false }
   const { queue, modelQueue, deadLetterQueue, deliveryQueue } = queues
   const { runners, mappings } = divideConcurrency(settings)
-  const failing = { reportBatchItemFailures: true, ...paused }
-  const runner = { ...failing, maxConcurrency: runners }
-  const batches = { ...failing, batchSize: 10 }
+  const source = { reportBatchItemFailures: true, ...paused }
+  const runner = { ...source, maxConcurrency: runners }
+  const batches = { ...source, batchSize: 10 }
   functions['process-execution'].live.addEventSource(new SqsEventSource(queue, { ...runner, batchSize: 1 }))
   // Without a batching window, which can delay runs by 20 s: batches fill while all runners are busy.
   modelRunner.live.addEventSource(
