@@ -1,4 +1,3 @@
-import type { InputAdaptation } from '../../core/execution.ts'
 import {
   containsExactNumber,
   isJsonObject,
@@ -9,6 +8,7 @@ import {
 } from '../../core/json/json.ts'
 import { normalizeFile } from '../files/read-file.ts'
 import {
+  type Adapted,
   childOf,
   converted,
   defaulted,
@@ -29,8 +29,7 @@ import { type DefaultedField, type FieldShape, fits, isValidScalar, type Shape }
 import { unwrapEnvelope } from './unwrap-envelope.ts'
 import { convertValue } from './values/convert-value.ts'
 
-export type Context = {
-  adaptations: InputAdaptation[]
+export type Context = Adapted & {
   names: NameIndex
   /** Whether a change may allow another one: a field got its name, or a value changed, beside an unknown name. */
   mayChangeAgain: boolean

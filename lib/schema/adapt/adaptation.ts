@@ -100,7 +100,7 @@ function toPointer(path: Path): string {
 }
 
 /** What was changed so far. */
-type Adapted = { adaptations: InputAdaptation[] }
+export type Adapted = { adaptations: InputAdaptation[] }
 
 const MAX_ADAPTATIONS = 100
 

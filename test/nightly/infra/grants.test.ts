@@ -6,20 +6,19 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import {
+  getAuditPrefix,
+  getUpdatedPrefixes,
+  PROTECTED_PREFIXES,
+  READ_PREFIXES,
+} from '../../../infra/functions/apply-grant.ts'
 import { bundleFunctions } from '../../../infra/functions/bundle.ts'
 import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
-import {
-  GRANTS,
-  getAuditPrefix,
-  getUpdatedPrefixes,
-  PROTECTED_PREFIXES,
-  READ_PREFIXES,
-  SECRET_FUNCTIONS,
-} from '../../../infra/functions/grants.ts'
+import { GRANTS, SECRET_FUNCTIONS } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/contract/routes.ts'
 import { NO_TOTALS } from '../../../lib/core/batch.ts'
 import { macOf } from '../../../lib/core/callback-mac.ts'
