@@ -1,7 +1,7 @@
 import { resolve, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
 import { TYPES_FILE } from '../lib/agents/code/write-agent-types.ts'
-import { sourcesOutside } from '../local/publish-folder.ts'
+import { sourcesOutside } from '../local/checked-agents.ts'
 import { RECORDINGS_FOLDER } from './recording/recording.ts'
 
 /** Editors replace files, and version control writes several at once. */

@@ -1,4 +1,5 @@
-import type { Execution, ExecutionError } from '../lib/core/execution.ts'
+import type { Execution } from '../lib/core/execution.ts'
+import type { ExecutionError } from '../lib/core/execution-errors.ts'
 import type { Stores } from '../lib/dynamodb/open-stores.ts'
 import { endExecution } from '../lib/engine/end-execution.ts'
 import { system } from '../lib/system.ts'

@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs'
 import { InvalidArgumentError, Option } from 'commander'
 import type * as z from 'zod/mini'
 import { messageSchema } from '../lib/contract/bodies/agents.ts'
-import { batchParameters, usageParameters } from '../lib/contract/parameters.ts'
+import { batchParameters } from '../lib/contract/parameters/runs.ts'
+import { usageParameters } from '../lib/contract/parameters/usage.ts'
 import {
   isScope,
   MAX_OVERLAP_SECONDS,
@@ -14,11 +14,7 @@ import {
   TOKEN_LIFETIME_DAYS,
 } from '../lib/core/access.ts'
 import { isSlug, isUuid } from '../lib/core/ids.ts'
-import { isJsonObject, type JsonObject } from '../lib/core/json/json.ts'
-import { JsonError, parseJson } from '../lib/core/json/parse-json.ts'
-import { DAY_MS, MAX_PAYLOAD_BYTES } from '../lib/core/limits.ts'
-import { toJsonPointer } from '../lib/schema/message-text.ts'
-import { UserError } from './errors.ts'
+import { DAY_MS } from '../lib/core/limits.ts'
 
 /** `--json`, `--stack` and `--create-data-folder` apply to every command, `--url`, `--token` and `--org` to most. */
 export type SharedOptions = {
@@ -152,56 +148,4 @@ export function parseOverlap(text: string): number {
   const seconds = Number(number) * SECONDS_OF[(unit ?? 's') as keyof typeof SECONDS_OF]
   if (seconds <= MAX_OVERLAP_SECONDS) return seconds
   throw new InvalidArgumentError('It must be a time of at most 30 days, such as 30m, 24h or 7d, or none.')
-}
-
-/**
- * Reads a JSON object from a file, or from standard input for `-`. The limits of a request body apply.
- * @throws UserError
- */
-export async function readInput(source: string): Promise<JsonObject> {
-  const value = await readJson(source, 'the input as a JSON object')
-  if (isJsonObject(value)) return value
-  throw new UserError(`${nameOf(source)} must contain a JSON object with the input fields.`)
-}
-
-/** Reads JSON in the same way. @throws UserError */
-export async function readJson(source: string, what = 'JSON'): Promise<unknown> {
-  const name = nameOf(source)
-  if (source === '-' && process.stdin.isTTY)
-    process.stderr.write(`Enter ${what}, then press Ctrl-D on an empty line.\n`)
-  return parseInput(await readBytes(source, name), name)
-}
-
-/** Of a file, or of standard input for `-`. */
-export const nameOf = (source: string) => (source === '-' ? 'standard input' : source)
-
-/** @throws UserError */
-export async function readBytes(source: string, name: string): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  try {
-    for await (const chunk of source === '-' ? process.stdin : createReadStream(source)) {
-      chunks.push(chunk as Buffer)
-      length += (chunk as Buffer).length
-      if (length > MAX_PAYLOAD_BYTES) break
-    }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new UserError(`${name} ${code === 'ENOENT' ? 'does not exist.' : `cannot be read: ${message}`}`)
-  }
-  if (length > MAX_PAYLOAD_BYTES)
-    throw new UserError(`${name} exceeds the maximum size of ${MAX_PAYLOAD_BYTES} bytes.`)
-  return Buffer.concat(chunks)
-}
-
-function parseInput(bytes: Buffer, name: string): unknown {
-  if (bytes.length === 0) throw new UserError(`${name} is empty.`)
-  try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (error) {
-    if (error instanceof TypeError) throw new UserError(`${name} is not valid UTF-8.`)
-    if (!(error instanceof JsonError)) throw error
-    const location = error.names ? `, at ${toJsonPointer(error.names)}` : ''
-    throw new UserError(`${name} ${error.message}${location}.`)
-  }
 }

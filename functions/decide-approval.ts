@@ -1,5 +1,5 @@
 import { decisionBody } from '../lib/contract/bodies/replies.ts'
-import { approvalPageParameters } from '../lib/contract/parameters.ts'
+import { approvalPageParameters } from '../lib/contract/parameters/lists.ts'
 import { toApprovalRecord } from '../lib/contract/records/approval.ts'
 import type { JsonObject } from '../lib/core/json/json.ts'
 import { InputSchemaMismatch } from '../lib/core/request-errors.ts'

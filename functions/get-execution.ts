@@ -1,4 +1,4 @@
-import { executionParameters, waitHeaders } from '../lib/contract/parameters.ts'
+import { executionParameters, waitHeaders } from '../lib/contract/parameters/executions.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { requestedOptionsOf } from '../lib/engine/batches/trial-line.ts'
 import { adaptedInputOf, readExecution } from '../lib/engine/executions/read-execution.ts'

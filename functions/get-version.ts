@@ -1,6 +1,6 @@
 import { parseVersionId, resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
-import { versionParameters } from '../lib/contract/parameters.ts'
+import { versionParameters } from '../lib/contract/parameters/lists.ts'
 import { toVersionDetails } from '../lib/contract/records/agent.ts'
 import type { Version } from '../lib/core/agent.ts'
 import { VersionNotFound } from '../lib/core/resource-errors.ts'

@@ -1,5 +1,5 @@
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
-import { executionPageParameters } from '../lib/contract/parameters.ts'
+import { executionPageParameters } from '../lib/contract/parameters/executions.ts'
 import { toListedExecution } from '../lib/contract/records/execution.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listExecutions } from '../lib/engine/executions/list-executions.ts'

@@ -1,7 +1,7 @@
 import { visibilityOf } from '../lib/access/permissions.ts'
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { listAgents, suggestSlug } from '../lib/agents/visible-agents.ts'
-import { agentPageParameters } from '../lib/contract/parameters.ts'
+import { agentPageParameters } from '../lib/contract/parameters/lists.ts'
 import { toAgentRecord } from '../lib/contract/records/agent.ts'
 import type { Agent } from '../lib/core/agent.ts'
 import { readPages } from '../lib/core/read-pages.ts'

@@ -1,4 +1,4 @@
-import { executionPageParameters } from '../lib/contract/parameters.ts'
+import { executionPageParameters } from '../lib/contract/parameters/executions.ts'
 import { toListedExecution } from '../lib/contract/records/execution.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listExecutions } from '../lib/engine/executions/list-executions.ts'

@@ -1,5 +1,5 @@
 import { omitLargeStepValues } from '../lib/contract/omit-values.ts'
-import { stepPageParameters } from '../lib/contract/parameters.ts'
+import { stepPageParameters } from '../lib/contract/parameters/executions.ts'
 import { toStepRecord } from '../lib/contract/records/step.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { listSteps } from '../lib/engine/executions/list-executions.ts'

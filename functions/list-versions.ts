@@ -1,6 +1,6 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
-import { pageParameters } from '../lib/contract/parameters.ts'
+import { pageParameters } from '../lib/contract/parameters/lists.ts'
 import { toVersionRecord } from '../lib/contract/records/agent.ts'
 import { BY_ID, parsePage } from '../lib/core/cursor.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -1,7 +1,7 @@
 import { listAuditEntries } from '../lib/access/audit-log.ts'
 import { createToken, listTokens, revokeToken } from '../lib/access/manage-tokens.ts'
 import { tokenBody } from '../lib/contract/bodies/tokens.ts'
-import { auditParameters, pageParameters, revocationParameters } from '../lib/contract/parameters.ts'
+import { auditParameters, pageParameters, revocationParameters } from '../lib/contract/parameters/lists.ts'
 import { toAuditRecord } from '../lib/contract/records/audit.ts'
 import { toTokenRecord } from '../lib/contract/records/token.ts'
 import { InputSchemaMismatch } from '../lib/core/request-errors.ts'

@@ -1,13 +1,7 @@
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
-import {
-  batchHeaders,
-  batchPageParameters,
-  batchParameters,
-  idempotencyHeaders,
-  lineExecutionPageParameters,
-  resultPageParameters,
-  retryParameters,
-} from '../lib/contract/parameters.ts'
+import { batchHeaders, lineExecutionPageParameters } from '../lib/contract/parameters/executions.ts'
+import { batchPageParameters, resultPageParameters } from '../lib/contract/parameters/lists.ts'
+import { batchParameters, idempotencyHeaders, retryParameters } from '../lib/contract/parameters/runs.ts'
 import { toListedExecution } from '../lib/contract/records/execution.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
 import type { HeldRequest } from '../lib/core/ports/access.ts'

@@ -1,19 +1,18 @@
 import { resolveAgent } from '../lib/agents/resolve-agent.ts'
 import { limitsBody } from '../lib/contract/bodies/limits.ts'
-import { limitsPageParameters } from '../lib/contract/parameters.ts'
+import { limitsPageParameters } from '../lib/contract/parameters/lists.ts'
 import { toLimitsDetails, toLimitsRecord } from '../lib/contract/records/limits.ts'
 import type { Access } from '../lib/core/access.ts'
 import type { SubjectKey } from '../lib/core/ports/usage.ts'
 import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
-import type { LimitSubject } from '../lib/core/usage-limits.ts'
+import { hasCostLimit, type LimitSubject } from '../lib/core/usage-limits.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { findCostWarnings } from '../lib/engine/submit/limited-models.ts'
-import { readCost as readCostOf } from '../lib/engine/usage/read-cost.ts'
+import { readCost as readCostOf } from '../lib/engine/usage/read-totals.ts'
 import { auditRequests } from '../lib/http/audit-requests.ts'
 import { endpoint, family, type Request } from '../lib/http/endpoint.ts'
 import { checkMembers } from '../lib/http/json-body.ts'
 import { toPageResponse } from '../lib/http/responses.ts'
-import { hasCostLimit } from '../lib/limits/limits.ts'
 import {
   deleteLimits,
   type GivenLimits,

@@ -1,11 +1,9 @@
 import { type TrialBody, trialBody } from '../lib/contract/bodies/trials.ts'
-import {
-  idempotencyHeaders,
-  trialItemPageParameters,
-  trialPageParameters,
-} from '../lib/contract/parameters.ts'
+import { trialItemPageParameters, trialPageParameters } from '../lib/contract/parameters/lists.ts'
+import { idempotencyHeaders } from '../lib/contract/parameters/runs.ts'
 import { toSeenRecord } from '../lib/contract/records/seen.ts'
-import { toTrialItemRecord, toTrialRecord } from '../lib/contract/records/trial.ts'
+import { toTrialRecord } from '../lib/contract/records/trial.ts'
+import { toTrialItemRecord } from '../lib/contract/records/trial-item.ts'
 import type { BatchStore } from '../lib/core/ports/batches.ts'
 import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

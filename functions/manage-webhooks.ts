@@ -1,5 +1,5 @@
 import { webhookBody, webhookChanges } from '../lib/contract/bodies/webhooks.ts'
-import { pageParameters } from '../lib/contract/parameters.ts'
+import { pageParameters } from '../lib/contract/parameters/lists.ts'
 import { toBatchRecord } from '../lib/contract/records/batch.ts'
 import { toExecutionRecord, toExecutionSummary } from '../lib/contract/records/execution.ts'
 import { toDeliveryRecord, toWebhookRecord } from '../lib/contract/records/webhook.ts'

@@ -1,4 +1,4 @@
-import { agreementParameters, scoreParameters, usageParameters } from '../lib/contract/parameters.ts'
+import { agreementParameters, scoreParameters, usageParameters } from '../lib/contract/parameters/usage.ts'
 import { toScoreRowRecord } from '../lib/contract/records/score.ts'
 import { toIntervalTime, toUsageCsv, toUsageRecord } from '../lib/contract/records/usage.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

@@ -1,5 +1,5 @@
 import { rerunBody } from '../lib/contract/bodies/trials.ts'
-import { runHeaders } from '../lib/contract/parameters.ts'
+import { runHeaders } from '../lib/contract/parameters/runs.ts'
 import { toComparisonRecord } from '../lib/contract/records/comparison.ts'
 import { InputSchemaMismatch } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'

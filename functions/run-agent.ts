@@ -1,5 +1,5 @@
 import { suggestSlug } from '../lib/agents/visible-agents.ts'
-import { runHeaders, runParameters } from '../lib/contract/parameters.ts'
+import { runHeaders, runParameters } from '../lib/contract/parameters/runs.ts'
 import { InvalidQueryParameter } from '../lib/core/request-errors.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import { openEvents } from '../lib/engine/events/open-events.ts'

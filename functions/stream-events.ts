@@ -1,5 +1,5 @@
 import { resolveExecutionId } from '../lib/access/executions.ts'
-import { eventHeaders, eventParameters } from '../lib/contract/parameters.ts'
+import { eventHeaders, eventParameters } from '../lib/contract/parameters/executions.ts'
 import type { HeldRequest } from '../lib/core/ports/access.ts'
 import { InvalidHeader } from '../lib/core/request-errors.ts'
 import { ExecutionNotFound } from '../lib/core/resource-errors.ts'

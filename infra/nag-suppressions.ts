@@ -2,7 +2,7 @@ import { Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
 import { usesModels } from './functions/environment.ts'
 import { AGENT_FUNCTIONS, FUNCTION_NAMES, type FunctionName } from './functions/function-settings.ts'
-import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/grants.ts'
+import { getSecretsPath, TOOL_FUNCTION_PREFIX } from './functions/permissions.ts'
 import type { AgentExecutionService } from './service.ts'
 import type { ServiceSettings } from './settings.ts'
 

@@ -1,4 +1,6 @@
-import { Annotations, Names, Stack, Tags } from 'aws-cdk-lib'
+import { spawnSync } from 'node:child_process'
+import { extname, join } from 'node:path'
+import { Annotations, type App, Names, Stack, Tags } from 'aws-cdk-lib'
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway'
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
@@ -10,16 +12,11 @@ import { SETTINGS_TAG, toSettingsTag } from '../lib/dynamodb/table/settings-tag.
 import { createApi } from './api/api.ts'
 import { createDomain } from './api/domain.ts'
 import { createWebAcl } from './api/web-acl.ts'
-import { bundleFunctionsOnce } from './functions/bundle-once.ts'
 import { describeConcurrency, divideConcurrency } from './functions/concurrency.ts'
 import { shiftReleases } from './functions/deployment.ts'
 import { createTableEnvironment } from './functions/environment.ts'
-import {
-  createFunctions,
-  createTriggers,
-  type Functions,
-  type ServiceFunction,
-} from './functions/functions.ts'
+import { createFunctions, type Functions, type ServiceFunction } from './functions/functions.ts'
+import { createTriggers } from './functions/triggers.ts'
 import { createMonitoring } from './monitoring/monitoring.ts'
 import { isPaused, parseProps, type ServiceSettings, type SettingProps } from './settings.ts'
 import { attachTable, createKey, createQueues, createTable } from './storage.ts'
@@ -100,15 +97,15 @@ export class AgentExecutionService extends Construct {
     this.modelQueue = queues.modelQueue
     this.deadLetterQueue = queues.deadLetterQueue
     this.deliveryQueue = queues.deliveryQueue
-    const { functions, modelRunner } = createFunctions(this, {
+    const created = createFunctions(this, {
       table: this.table,
       queues,
       bundles: bundles ?? bundleFunctionsOnce(this),
       settings,
     })
-    this.functions = functions
-    this.modelRunner = modelRunner
-    createTriggers(this, functions, { modelRunner, queues, settings })
+    this.functions = created.functions
+    this.modelRunner = created.modelRunner
+    createTriggers(this, created, { queues, settings })
     const { api, accessLog } = createApi(this, { functions: this.functions, settings })
     this.api = api
     if (settings.webAcl) createWebAcl(this, { api, name: this.name })
@@ -129,6 +126,27 @@ export class AgentExecutionService extends Construct {
     this.url = domain?.url ?? getExecuteApiUrl(api)
     this.domainTarget = domain?.target ?? null
   }
+}
+
+const BUNDLE = new URL(`functions/bundle${extname(import.meta.url)}`, import.meta.url).href
+
+const bundled = new Set<string>()
+
+/**
+ * Bundles the functions into the folder of the cloud assembly, once for all services of the app. A constructor cannot
+ * wait for `bundleFunctions`, so it runs in a process of its own.
+ * @returns the folder
+ */
+function bundleFunctionsOnce(scope: Construct): string {
+  const folder = join((scope.node.root as App).outdir, 'functions')
+  if (bundled.has(folder)) return folder
+  const script = `import { bundleFunctions } from ${JSON.stringify(BUNDLE)}; await bundleFunctions(process.argv[1])`
+  const args = [...process.execArgv, '--input-type=module', '--eval', script, folder]
+  const { status, error } = spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (error || status !== 0)
+    throw new Error('The functions could not be bundled; the output above says why.', { cause: error })
+  bundled.add(folder)
+  return folder
 }
 
 const getDefaultName = (service: Construct) =>

@@ -1,5 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
-import { CANCELLED, type Execution, isFinal } from './core/execution.ts'
+import { type Execution, isFinal } from './core/execution.ts'
+import { CANCELLED } from './core/execution-errors.ts'
 import type { ExecutionStore } from './core/ports/executions.ts'
 import type { QueuedExecution } from './core/ports/queues.ts'
 import { type Environment, METRICS_NAMESPACE } from './environment.ts'

@@ -1,18 +1,26 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, realpath } from 'node:fs/promises'
-import { join, relative, resolve, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
 import { audited, toPublished } from '../lib/access/audit-log.ts'
 import { DOCUMENT_FILE } from '../lib/core/agent.ts'
-import type { AuditStore } from '../lib/core/audit.ts'
 import { agentIdOf } from '../lib/core/ids.ts'
+import type { AuditStore } from '../lib/core/ports/access.ts'
 import type { AgentStore } from '../lib/core/ports/agents.ts'
 import { AgentArchived, TrialRequired } from '../lib/core/resource-errors.ts'
 import { system } from '../lib/system.ts'
-import { type Checked, readChecked, writeChecked } from './checked-agents.ts'
+import {
+  type Checked,
+  hashSources,
+  hashToolchain,
+  readChecked,
+  sourcesOutside,
+  writeChecked,
+} from './checked-agents.ts'
 import { DEVELOPMENT_ORGANIZATION, localUser, operatorId } from './development.ts'
 import { type Publication, readPublications, savePublications } from './publications.ts'
+
+/** The folder of the agents, in the working directory. */
+export const AGENTS = 'agents'
 
 /** `problems`: the folder is not a valid agent, or the agent is archived, and nothing was published. */
 export type PublishResult = { slug: string; isNew: boolean } | Invalid
@@ -32,7 +40,7 @@ export async function publishFolder(
   stateFile: string,
   cache: string | null = null,
 ): Promise<PublishResult[]> {
-  const toolchain = hashFiles(TOOLCHAIN)
+  const toolchain = hashToolchain()
   const entries = existsSync(folder) ? await readdir(folder) : []
   const paths = entries
     .map((name) => join(folder, name))
@@ -140,48 +148,3 @@ const explainTrial = (folder: string, slug: string): string =>
     `  npx agent-execution trial ${slug} --max-cost <dollars>`,
     `  npx agent-execution promote ${slug} --trial <id>`,
   ].join('\n')
-
-/** What checks and bundles agents, and the versions of the packages that they import. */
-const TOOLCHAIN = [
-  fileURLToPath(new URL('../lib', import.meta.url)),
-  ...['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'tsconfig.json'].map((name) => resolve(name)),
-]
-
-/** The sources of an agent outside its folder. Packages are left out: the lock file has their versions. */
-export function sourcesOutside(folder: string, sources: string[]): string[] {
-  const isInside = (path: string) => !relative(resolve(folder), path).startsWith('..')
-  return sources
-    .map((path) => resolve(path))
-    .filter((path) => !isInside(path) && !path.split(sep).includes('node_modules'))
-}
-
-/**
- * A hash of the names and contents of everything that a version of the agent depends on.
- * @param toolchain the hash of what all agents depend on
- */
-export const hashSources = async (
-  folder: string,
-  sources: string[],
-  toolchain = hashFiles(TOOLCHAIN),
-): Promise<string> => hashFiles([folder, ...sources], await toolchain)
-
-async function hashFiles(paths: string[], others = ''): Promise<string> {
-  const files = (await Promise.all(paths.map(listFiles))).flat().sort()
-  const contents = await Promise.all(files.map((file) => readFile(file).catch(() => 'missing')))
-  const hash = createHash('sha256').update(others)
-  for (const [index, file] of files.entries()) {
-    const content = contents[index] ?? ''
-    hash.update(JSON.stringify([file, content.length])).update(content)
-  }
-  return hash.digest('hex')
-}
-
-/** All files below a folder; the path itself if it is a file. */
-async function listFiles(path: string): Promise<string[]> {
-  try {
-    const entries = await readdir(path, { recursive: true, withFileTypes: true })
-    return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))
-  } catch {
-    return [path]
-  }
-}

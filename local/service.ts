@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { loadPublishedCodeWith } from '../lib/agents/lifecycle/check-published-agent.ts'
 import { maskMacs } from '../lib/core/callback-mac.ts'
 import type { Violation } from '../lib/core/errors.ts'
@@ -30,21 +29,26 @@ import {
 import { openDatabase } from './emulators/open-database.ts'
 import { LOCAL_QUEUE, LOCAL_TABLE, provisionQueues } from './emulators/provision.ts'
 import { type Emulator, startEmbeddedSqs } from './emulators/start-emulators.ts'
-import { assertPortIsFree } from './gateway/free-port.ts'
 import { localFunctions } from './gateway/functions.ts'
-import { closeServer, createGateway, DRAIN_MS, listen, urlOf } from './gateway/gateway.ts'
+import { createGateway } from './gateway/gateway.ts'
+import { assertPortIsFree, closeServer, listen, urlOf } from './gateway/listen.ts'
 import { loadTimers } from './load-timers.ts'
+import {
+  CONNECT_A_MODEL,
+  describePublished,
+  describeStop,
+  firstSteps,
+  MAX_SHOWN_RUNS,
+  printTogether,
+} from './messages.ts'
 import { PUBLICATIONS_FILE } from './publications.ts'
-import { type PublishResult, publishFolder } from './publish-folder.ts'
+import { AGENTS, publishFolder } from './publish-folder.ts'
 import { createRunner } from './runner/runner-process.ts'
 import { announceService } from './running-services.ts'
 import { readLocalSettings } from './settings.ts'
 
 /** As on AWS. A shorter lease needs more sweeps. */
 const MAX_SWEEP_INTERVAL_MS = 60_000
-
-/** In the working directory. */
-const AGENTS = 'agents'
 
 /**
  * Starts the whole service on this machine.
@@ -150,7 +154,7 @@ export async function runService(environment: Environment, print: (line: string)
     if (!isSharedQueue) void loadTimers({ ...stores, queue: openRunQueue(), system }).catch(onSweepError)
     cleanups.push(await announceService(folder, url))
     print(`data in ${database.name}, queue in ${sqs.name}`)
-    for (const result of published) print(describe(result))
+    for (const result of published) print(describePublished(result))
     for (const warning of warnings) print(`warning: ${warning}`)
     if (!readSetting('defaultModel', environment)) print(CONNECT_A_MODEL)
     print(`\n${await firstSteps(published, url, token)}\n`)
@@ -169,40 +173,6 @@ export async function runService(environment: Environment, print: (line: string)
   }
 }
 
-const PRINT_MS = 50
-
-/** Lines of requests, a moment later: a write for each of them would be a part of the time of a run. */
-function printTogether(print: (line: string) => void) {
-  let lines: string[] = []
-  let timer: NodeJS.Timeout | undefined
-  const flush = () => {
-    clearTimeout(timer)
-    timer = undefined
-    if (lines.length > 0) print(lines.join('\n'))
-    lines = []
-  }
-  return {
-    add(line: string): void {
-      lines.push(line)
-      timer ??= setTimeout(flush, PRINT_MS)
-    },
-    flush,
-  }
-}
-
-const MAX_SHOWN_RUNS = 100
-
-function describeStop(requests: number, runs: number): string {
-  const parts: string[] = []
-  if (requests > 0) parts.push(`${requests} request${requests > 1 ? 's' : ''}`)
-  if (runs > 0) parts.push(`${runs < MAX_SHOWN_RUNS ? runs : `${runs} or more`} run${runs > 1 ? 's' : ''}`)
-  if (parts.length === 0) return 'Stopping.'
-  return [
-    `Stopping: waiting up to ${DRAIN_MS / 1_000} s for ${parts.join(' and ')} in progress.`,
-    'Runs that have not ended by then continue at the next start. Ctrl-C again stops at once.',
-  ].join(' ')
-}
-
 /** A variable that is unset may be set before the agent runs. */
 async function findCodeViolations(code: string, env: string[]): Promise<Violation[]> {
   const { findLoadProblem } = await import('../lib/engine/code-agent/load-code.ts')
@@ -212,38 +182,6 @@ async function findCodeViolations(code: string, env: string[]): Promise<Violatio
   const isBundle = file === 'agent.mjs'
   const message = `${isBundle ? 'code' : file}:${line}:${column}: ${problem.message}.`
   return [{ path: '/code', ...(isBundle && { line }), message }]
-}
-
-function describe(result: PublishResult): string {
-  if ('slug' in result) return `agent ${result.slug}${result.isNew ? ', published' : ''}`
-  const folder = relative(process.cwd(), result.folder)
-  return [`warning: ${folder} is not published. Its last published version stays.`, ...result.problems].join(
-    '\n  ',
-  )
-}
-
-const CONNECT_A_MODEL = `
-Model agents need a model. To connect one, start again with one of these lines in front, or export it:
-  AWS_REGION=us-east-1 DEFAULT_MODEL=bedrock/us.amazon.nova-lite-v1:0     (with credentials of AWS)
-  OPENAI_API_KEY=… DEFAULT_MODEL=openai/gpt-5-mini
-  ANTHROPIC_API_KEY=… DEFAULT_MODEL=anthropic/claude-sonnet-4-5
-  OPENAI_COMPATIBLE_BASE_URL=http://127.0.0.1:11434/v1 DEFAULT_MODEL=openai-compatible/qwen3:8b     (Ollama)`
-
-/** A command that runs an agent: the first one, with the input of its first case. */
-async function firstSteps(published: PublishResult[], url: string, token: string): Promise<string> {
-  const agent = published.find((result) => 'slug' in result)
-  if (!agent) return 'There are no agents in this folder yet. Create one: npx agent-execution init hello'
-  const { parse } = await import('yaml')
-  const cases = await readFile(join(AGENTS, agent.slug, 'cases.yaml'), 'utf8')
-    .then(parse)
-    .catch(() => null)
-  const input = JSON.stringify(cases?.[0]?.input ?? {}).replaceAll("'", "'\\''")
-  return [
-    `Try it:\ncurl -sS ${url}/v1/agents/${agent.slug}/executions`,
-    `-H 'Authorization: Bearer ${token}'`,
-    `-H 'Content-Type: application/json'`,
-    `-d '${input}'`,
-  ].join(' ')
 }
 
 async function openQueues(environment: Environment): Promise<Emulator> {

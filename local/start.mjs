@@ -16,7 +16,7 @@ const dataFolder = DATA_DIR || '.local'
 
 // A start that fails leaves no folder. In an existing one, the service that has the port may be stopping.
 if (!existsSync(dataFolder)) {
-  const { assertPortIsFree } = await import('./gateway/free-port.ts')
+  const { assertPortIsFree } = await import('./gateway/listen.ts')
   await assertPortIsFree(HOST || '127.0.0.1', Number(PORT || 3000)).catch(({ message }) => {
     console.error(message)
     process.exit(1)

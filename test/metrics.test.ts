@@ -1,6 +1,8 @@
 import { Ajv } from 'ajv'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
-import { CANCELLED, cachedExecution, type Execution, failure, type Outcome } from '../lib/core/execution.ts'
+import { type Execution, failure, type Outcome } from '../lib/core/execution.ts'
+import { CANCELLED } from '../lib/core/execution-errors.ts'
+import { cachedExecution } from '../lib/core/new-execution.ts'
 import type { ExecutionStore } from '../lib/core/ports/executions.ts'
 import { openStores } from '../lib/dynamodb/open-stores.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Violation } from '../../lib/core/errors.ts'
-import type { ExecutionError } from '../../lib/core/execution.ts'
+import type { ExecutionError } from '../../lib/core/execution-errors.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 import { parseJsonPointer } from '../../lib/core/json/pointer.ts'
 import { FINAL_ANSWER } from '../../lib/core/model.ts'

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { sha256 } from '../../lib/core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../lib/core/json/json.ts'
-import type { RequestKey, ServedDeclarations, ToolCall, ToolResult } from '../../lib/core/model.ts'
-import type { ModelStep } from '../../lib/core/step.ts'
+import type { ServedDeclarations, ToolCall, ToolResult } from '../../lib/core/model.ts'
+import type { ModelStep, RequestKey } from '../../lib/core/step.ts'
 
 /** A model request that would fail again. A journal has only its consequence. */
 export type RecordedError = { request: RequestKey; error: { message: string; isRefusal: boolean } }

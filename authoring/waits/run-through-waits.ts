@@ -71,16 +71,8 @@ export async function runThroughWaits(
         onRefused(wait, error)
       }
     }
-    for (const id of new Set(
-      answers.map(
-        ([
-          {
-            executionIds: [id],
-          },
-        ]) => id,
-      ),
-    ))
-      await resume(engine, id)
+    const answered = answers.map(([wait]) => wait.executionIds[0])
+    for (const id of new Set(answered)) await resume(engine, id)
     await resumeCallers(engine, open)
     execution = await settle(engine, execution, isShared)
   }
@@ -196,15 +188,12 @@ async function resumeIfArrived(engine: Engine, id: string): Promise<void> {
 const MAX_SETTLE_MS = 60_000
 
 /** The execution when it is final or suspended again: another process may have resumed it. */
-async function settle(
-  { executions }: Engine,
-  { id, organizationId }: Execution,
-  isShared: boolean,
-): Promise<Execution> {
+async function settle({ executions }: Engine, execution: Execution, isShared: boolean): Promise<Execution> {
   const timeoutMs = isShared ? Number.POSITIVE_INFINITY : MAX_SETTLE_MS
+  const { id, organizationId } = execution
   const key = { id, organizationId }
   const ended = await waitForCompletion({ executions, ...key, timeoutMs, until: 'suspension' })
-  const execution = ended && ended !== 'IN_PROGRESS' && isFinal(ended) ? ended : await executions.get(key)
-  if (!execution) throw new Error(`Execution ${id} was deleted.`)
-  return execution
+  const current = ended && ended !== 'IN_PROGRESS' && isFinal(ended) ? ended : await executions.get(key)
+  if (!current) throw new Error(`Execution ${id} was deleted.`)
+  return current
 }

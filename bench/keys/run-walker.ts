@@ -1,19 +1,16 @@
-import {
-  cachedExecution,
-  type Execution,
-  NO_USAGE,
-  newExecution,
-  type Progress,
-} from '../../lib/core/execution.ts'
+import type { Execution, Progress } from '../../lib/core/execution.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
-import { DEADLINE_MS, IDEMPOTENCY_MS, LEASE_MS } from '../../lib/core/limits.ts'
+import { LEASE_MS } from '../../lib/core/lease-times.ts'
+import { DEADLINE_MS, IDEMPOTENCY_MS } from '../../lib/core/limits.ts'
+import { NO_USAGE } from '../../lib/core/model-usage.ts'
+import { cachedExecution, newExecution } from '../../lib/core/new-execution.ts'
 import type { SearchKey } from '../../lib/core/search-keys.ts'
 import { WAIT_RESULT } from '../../lib/core/step.ts'
 import type { Wait, WaitRequest } from '../../lib/core/wait.ts'
 import { agentStore } from '../../lib/dynamodb/agent-store.ts'
+import { cacheStore, idempotencyStore } from '../../lib/dynamodb/cache-stores.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../lib/dynamodb/executions/step-store.ts'
-import { cacheStore, idempotencyStore } from '../../lib/dynamodb/reservation-stores.ts'
 import type { Table } from '../../lib/dynamodb/table/table.ts'
 import { runOptions } from '../../test/support/engine/executions.ts'
 import { payloadOf } from './payloads.ts'

@@ -1,8 +1,9 @@
 import type { Difference } from '../../authoring/cases/differences.ts'
 import type { CaseResult } from '../../authoring/cases/run-case.ts'
-import { type Execution, roundDollars } from '../../lib/core/execution.ts'
+import type { Execution } from '../../lib/core/execution.ts'
 import type { Json } from '../../lib/core/json/json.ts'
 import type { ToolCall, ToolResult } from '../../lib/core/model.ts'
+import { roundDollars } from '../../lib/core/model-usage.ts'
 import type { Step } from '../../lib/core/step.ts'
 import { textTable, toSingleLine } from '../format.ts'
 

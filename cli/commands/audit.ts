@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { AuditFilters, Client } from '../../clients/typescript/src/index.ts'
-import { auditParameters } from '../../lib/contract/parameters.ts'
+import { auditParameters } from '../../lib/contract/parameters/lists.ts'
 import type { AuditRecord } from '../../lib/contract/records/audit.ts'
 import { AUDIT_ACTIONS } from '../../lib/core/audit.ts'
 import { agentIdFrom, timeOfId } from '../../lib/core/ids.ts'

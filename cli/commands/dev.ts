@@ -14,7 +14,7 @@ import {
   type LoadedAgent,
 } from '../../lib/agents/load-folder.ts'
 import type { Version } from '../../lib/core/agent.ts'
-import { CANCELLED } from '../../lib/core/execution.ts'
+import { CANCELLED } from '../../lib/core/execution-errors.ts'
 import { decideApproval, describeDecision } from '../../lib/engine/waiting/decide-approval.ts'
 import { openTools } from '../../lib/tools/open-tools.ts'
 import { applyModelSettings, dataFolder, readState } from '../../local/data-folder.ts'

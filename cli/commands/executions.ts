@@ -1,5 +1,5 @@
 import type { ExecutionSummary } from '../../clients/typescript/src/index.ts'
-import { executionPageParameters } from '../../lib/contract/parameters.ts'
+import { executionPageParameters } from '../../lib/contract/parameters/executions.ts'
 import type { CliCommand, Result } from '../command.ts'
 import { relativeTime, textTable, toSingleLine } from '../format.ts'
 import { parseAs, parseLimit, parseWith } from '../options.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { InvalidArgumentError } from 'commander'
+import { CaseNames } from '../../authoring/cases/add-case.ts'
 import { CASES_FILE, type TestCase } from '../../authoring/cases/case-file.ts'
-import { CaseNames } from '../../authoring/cases/case-names.ts'
 import {
   casesOfEvals,
   type FieldPaths,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { LimitSubject, Limits, LimitsBody, LimitsDetails } from '../../clients/typescript/src/index.ts'
-import { decimal, integer, tenantId } from '../../lib/contract/parameter-types.ts'
+import { decimal, integer, tenantId } from '../../lib/contract/parameters/parameter-types.ts'
 import { MAX_COST_USD, RUNS_PER_MINUTE, TENANT_OPEN_EXECUTIONS } from '../../lib/core/limits.ts'
 import { LIMITED } from '../../lib/core/usage-limits.ts'
 import type { CliCommand } from '../command.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { CASES_FILE, type TestCase } from '../../authoring/cases/case-file.ts'
+import { CASES_FILE } from '../../authoring/cases/case-file.ts'
 import { checkFolder } from '../../authoring/check-folder.ts'
 import { AgentError, type Version } from '../../clients/typescript/src/index.ts'
 import { START } from '../../lib/agents/document/yaml-file.ts'
@@ -51,8 +51,9 @@ export function addPublishCommand(program: CliCommand): void {
     )
     .run<Options>(async (options, [folder = '']) => {
       getRemote(options)
-      const { agent, cases, warnings: found } = await check(folder, options)
-      if (options.test) await assertCasesPass(folder, agent, cases, options)
+      const checked = await check(folder, options)
+      if (options.test) await assertCasesPass(folder, checked, options)
+      const { agent, warnings: found } = checked
       const { slug } = agent.document
       const publishing = withConnection(options, 'publish the agent', (connection) =>
         publish(connection, folder, agent, options),
@@ -64,13 +65,13 @@ export function addPublishCommand(program: CliCommand): void {
       return {
         json: { agentId, versionId, slug, status, ...(warnings.length > 0 && { warnings }) },
         note: formatWarnings(warnings).join('\n'),
-        text: describeVersion(published, slug, options, folder),
+        text: describeVersion(published, folder, options),
       }
     })
 }
 
 /** `needsTrial`: before it becomes current. `warnings`: of the service. */
-type Publication = { version: Version; isNew: boolean; needsTrial: boolean; warnings: string[] }
+type Publication = { slug: string; version: Version; isNew: boolean; needsTrial: boolean; warnings: string[] }
 
 async function publish(
   connection: Connection,
@@ -83,12 +84,12 @@ async function publish(
   const version = await (url === undefined ? publishing : publishing.catch(explainRefusal(url)))
   // The prices of a stack are not known here.
   const warnings = stack ? findSchemaWarnings(version as unknown as Schemas) : (version.warnings ?? [])
-  const isNew = status() === 201
-  if (!draft || !organization) return { version, isNew, needsTrial: false, warnings }
+  const published = { slug: agent.document.slug, version, isNew: status() === 201, warnings }
+  if (!draft || !organization) return { ...published, needsTrial: false }
   const { currentVersionId } = await client.agent(version.documentId)
   const current = currentVersionId && (await client.version(version.documentId, currentVersionId))
   const needsTrial = current ? current.execution.promotion?.require === 'trial' : false
-  return { version, isNew, needsTrial, warnings }
+  return { ...published, needsTrial }
 }
 
 type Schemas = { inputSchema: JsonObject; outputSchema: JsonObject }
@@ -110,10 +111,8 @@ export async function publishLoaded(
 ): Promise<Version> {
   const { text: document, code } = agent
   const { slug } = agent.document
-  const publishing = client.publish(
-    { document, slug, code, draft, message },
-    { timeoutMs: PUBLISH_TIMEOUT_MS },
-  )
+  const request = { document, slug, code, draft, message }
+  const publishing = client.publish(request, { timeoutMs: PUBLISH_TIMEOUT_MS })
   const version = await publishing.catch(explainFor({ slug, options }))
   const isLocal = options.url === undefined ? !options.stack : await isLocalService(options.url)
   // Another organization has another agent.
@@ -152,8 +151,7 @@ async function check(folder: string, { types, test, replay, stack, url }: Option
 /** @throws UserError with what the failing cases did differently */
 async function assertCasesPass(
   folder: string,
-  agent: LoadedAgent,
-  cases: TestCase[],
+  { agent, cases }: Awaited<ReturnType<typeof check>>,
   shared: Options,
 ): Promise<void> {
   if (cases.length === 0) throw new UserError(`Publish failed: ${folder} has no cases in ${CASES_FILE}.`)
@@ -167,12 +165,8 @@ async function assertCasesPass(
   })
 }
 
-function describeVersion(
-  { version, isNew, needsTrial }: Publication,
-  slug: string,
-  options: Options,
-  folder: string,
-): string {
+function describeVersion(publication: Publication, folder: string, options: Options): string {
+  const { slug, version, isNew, needsTrial } = publication
   const { id, documentId, status } = version
   const ids = [`  version  ${id}`, `  agent    ${documentId}`]
   const unchanged = 'A version with this content existed; nothing new was created.'

@@ -5,7 +5,7 @@ import {
   type Execution,
   type RerunBody,
 } from '../../clients/typescript/src/index.ts'
-import { integer } from '../../lib/contract/parameter-types.ts'
+import { integer } from '../../lib/contract/parameters/parameter-types.ts'
 import { MAX_CODE_STEPS } from '../../lib/core/limits.ts'
 import { REPLAY_SOURCES, type ReplaySource } from '../../lib/core/trial.ts'
 import type { CliCommand, Result } from '../command.ts'

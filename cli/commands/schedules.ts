@@ -7,7 +7,8 @@ import { OVERLAPS, SCHEDULE_NAME, SCHEDULE_NAME_RULE } from '../../lib/core/sche
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { formatCommand, labelled, relativeTime, textTable } from '../format.ts'
-import { readInput, type SharedOptions } from '../options.ts'
+import { readInput } from '../input-files.ts'
+import type { SharedOptions } from '../options.ts'
 import { addRunOptions, type RunOptions, toRunParameters } from '../run-options.ts'
 import { readAll } from '../take.ts'
 

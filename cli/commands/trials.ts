@@ -17,8 +17,7 @@ import { UserError } from '../errors.ts'
 import { formatCommand, relativeTime, shellQuote } from '../format.ts'
 import { parseUuid, type SharedOptions } from '../options.ts'
 import { callService, explainCall, findService, patientClient } from '../service.ts'
-import { describeOutcome } from '../trials/describe-outcome.ts'
-import { readOutcome, waitForTrial } from '../trials/read-outcome.ts'
+import { describeOutcome, readOutcome, waitForTrial } from '../trials/outcome.ts'
 import { addTrialOptions, inOptions, type TrialOptions, toTrialBody } from '../trials/trial-body.ts'
 
 type Options = SharedOptions & TrialOptions & { report?: string; idempotencyKey?: string }

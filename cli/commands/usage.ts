@@ -1,14 +1,14 @@
 import { Option } from 'commander'
 import type { UsageOptions, UsageRow } from '../../clients/typescript/src/index.ts'
-import { usageParameters } from '../../lib/contract/parameters.ts'
+import { usageParameters } from '../../lib/contract/parameters/usage.ts'
 import { formatNumber, toUsageCsv } from '../../lib/contract/records/usage.ts'
 import {
-  countFailed,
   DIMENSION_FIELDS,
   USAGE_DIMENSIONS,
   USAGE_INTERVALS,
   type UsageDimension,
 } from '../../lib/core/usage.ts'
+import { countFailed } from '../../lib/core/usage-rows.ts'
 import type { CliCommand } from '../command.ts'
 import { UserError } from '../errors.ts'
 import { textTable } from '../format.ts'

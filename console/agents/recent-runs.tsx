@@ -9,9 +9,10 @@ import { ListView } from '../components/list.tsx'
 import { Card } from '../components/page.tsx'
 import { Duration, RunLink, StatusBadge, Time, VersionLink } from '../components/values.tsx'
 import { say, VisibleText } from '../components/visible-text.tsx'
-import type { Run } from '../runs/use-runs.ts'
+import type { Run } from '../runs/run-list.ts'
 import { toHref, toPath } from '../state/location.ts'
-import { type Figure, RUNS } from '../usage/usage-figures.tsx'
+import { RUNS } from '../usage/charts.tsx'
+import type { Figure } from '../usage/usage-figures.tsx'
 import { durationOf, durationsOf, groupErrors, percentile } from './run-figures.ts'
 
 /** Ten pages: enough for a 95th percentile. */

@@ -1,6 +1,6 @@
 import { runTimeOf } from '../api/runs.ts'
 import { isCancelled } from '../components/format.ts'
-import type { Run } from '../runs/use-runs.ts'
+import type { Run } from '../runs/run-list.ts'
 
 /** How long a run took; null for a copy of a cached result, which took no time. */
 export const durationOf = (run: Run): number | null => (run.cached ? null : runTimeOf(run))

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Query } from '../state/location.ts'
 import { type ApiError, asApiError } from './api-error.ts'
+import { usePolling } from './poller.ts'
 import { type Page, requestPage } from './request.ts'
-import { usePolling } from './use-polling.ts'
 
 type State<T> = {
   key: string

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
+import { usePolling } from '../api/poller.ts'
 import { requestPage } from '../api/request.ts'
-import { usePolling } from '../api/use-polling.ts'
 import { credentials } from '../state/session.ts'
 import { createStore, type Store, useStore } from '../state/store.ts'
 

@@ -1,21 +1,18 @@
 import '../schema/schema.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
-import { requestRun } from '../api/runs.ts'
-import { useResource } from '../api/use-resource.ts'
 import { announce, Button } from '../components/button.tsx'
 import { TextField } from '../components/field.tsx'
 import { formatSeconds } from '../components/format.ts'
 import { printJson } from '../components/json-tree.ts'
 import { Facts } from '../components/page.tsx'
-import { ValueView } from '../components/value-view.tsx'
 import { AgentLink, RunLink, Time, useNow, VersionLink } from '../components/values.tsx'
-import { say, Text, TextLink, VisibleText } from '../components/visible-text.tsx'
+import { say, TextLink, VisibleText } from '../components/visible-text.tsx'
 import { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
 import { hrefHere } from '../state/location.ts'
-import { useMe, useScope } from '../state/session.ts'
-import { InputEditor, schemaOf } from './approval-input.tsx'
+import { useMe } from '../state/session.ts'
+import { InputEditor, Reasons, schemaOf } from './approval-input.tsx'
 import { describeOutcome, keyOf, shownValues, timeLeft } from './approvals.ts'
 import { decisions, toSend, UNDO_MS } from './decisions.ts'
 
@@ -110,26 +107,6 @@ function SameHint({ approval }: { approval: ApprovalRecord }) {
       <TextLink href={hrefHere({ item: keyOf(approval) })} text={[title, ...values].join(', ')} />
       {decided && say`. ${describeOutcome(decided)}, ${<Time value={decided.decidedAt} />}`}
     </p>
-  )
-}
-
-function Reasons({ approval: { executionId, reason } }: Pick<Props, 'approval'>) {
-  const mayRead = useScope('read')
-  const { data: run } = useResource(`input of ${executionId} ${mayRead}`, (signal) =>
-    mayRead ? requestRun(executionId, signal) : Promise.resolve(null),
-  )
-  return (
-    <div class="stack">
-      {reason != null && (
-        <div>
-          <h3>What the agent says</h3>
-          <Text class="long-text" text={reason} />
-        </div>
-      )}
-      {run && !run.omitted?.['/input'] && (
-        <ValueView title="Input of the run" value={run.input} label="the input of the run" />
-      )}
-    </div>
   )
 }
 

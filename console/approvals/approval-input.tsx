@@ -1,12 +1,16 @@
 import { useMemo } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
+import { requestRun } from '../api/runs.ts'
+import { useResource } from '../api/use-resource.ts'
 import { Button } from '../components/button.tsx'
 import { printJson } from '../components/json-tree.ts'
 import { ValueView } from '../components/value-view.tsx'
+import { Text } from '../components/visible-text.tsx'
 import { JsonInput } from '../schema/json-editor.tsx'
 import type { useCheck } from '../schema/run-check.ts'
 import { isEditable } from '../schema/use-large-input.ts'
+import { useScope } from '../state/session.ts'
 
 /** Bytes of an edited input that the service takes. */
 const MAX_EDITED_BYTES = 256_000
@@ -58,6 +62,27 @@ export function InputEditor({ approval, text, check, mayEdit, onText }: Props) {
         onChange={onText}
         onClear={() => onText(null)}
       />
+    </div>
+  )
+}
+
+/** Why the agent asks: what it says, and the input of its run. */
+export function Reasons({ approval: { executionId, reason } }: Pick<Props, 'approval'>) {
+  const mayRead = useScope('read')
+  const { data: run } = useResource(`input of ${executionId} ${mayRead}`, (signal) =>
+    mayRead ? requestRun(executionId, signal) : Promise.resolve(null),
+  )
+  return (
+    <div class="stack">
+      {reason != null && (
+        <div>
+          <h3>What the agent says</h3>
+          <Text class="long-text" text={reason} />
+        </div>
+      )}
+      {run && !run.omitted?.['/input'] && (
+        <ValueView title="Input of the run" value={run.input} label="the input of the run" />
+      )}
     </div>
   )
 }

@@ -1,8 +1,7 @@
 import './approvals.css'
 import type { ComponentProps } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
-import { listen } from '../api/attention.ts'
 import { requestPage } from '../api/request.ts'
 import { useList } from '../api/use-list.ts'
 import { useResource } from '../api/use-resource.ts'
@@ -19,7 +18,7 @@ import { ApprovalDetail, TimeLeft } from './approval-detail.tsx'
 import { findSame, keyOf, mergeOpen, nextKey, searchApprovals, shownValues } from './approvals.ts'
 import { type Decided, decidedKeys } from './decisions.ts'
 import { PastApproval } from './past-approval.tsx'
-import { Receipts, useDecisions } from './receipts.tsx'
+import { Receipts, useDecisions, useLock } from './receipts.tsx'
 
 export { DecidedPage } from './decided-page.tsx'
 
@@ -129,28 +128,6 @@ function Inbox({ values, query, empty, ...all }: BodyProps<ApprovalRecord, 'agen
       </div>
     </>
   )
-}
-
-/** A second click belongs to the decision before it, until nothing was pressed for this time. */
-const LOCK_MS = 1_000
-
-function useLock(): [isLocked: boolean, lock: () => void] {
-  const [presses, setPresses] = useState(0)
-  useLayoutEffect(() => {
-    if (presses === 0) return
-    const press = (event: MouseEvent) => {
-      setPresses((count) => count + 1)
-      // The second of two clicks takes the focus from nothing.
-      if (event.detail > 1) event.preventDefault()
-    }
-    const timer = setTimeout(() => setPresses(0), LOCK_MS)
-    const unlisten = listen(window, { mousedown: press }, { capture: true })
-    return () => {
-      clearTimeout(timer)
-      unlisten()
-    }
-  }, [presses])
-  return [presses > 0, () => setPresses(1)]
 }
 
 /** The last decisions on approvals of an agent, so that it is seen what was decided before. */

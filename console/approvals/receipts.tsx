@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { ApprovalRecord } from '../../lib/contract/records/approval.ts'
 import { listen } from '../api/attention.ts'
 import type { List } from '../api/use-list.ts'
@@ -32,6 +32,28 @@ export function useDecisions(update: List<ApprovalRecord>['update']): Decided[] 
     }
   }, [])
   return decided
+}
+
+/** A second click belongs to the decision before it, until nothing was pressed for this time. */
+const LOCK_MS = 1_000
+
+export function useLock(): [isLocked: boolean, lock: () => void] {
+  const [presses, setPresses] = useState(0)
+  useLayoutEffect(() => {
+    if (presses === 0) return
+    const press = (event: MouseEvent) => {
+      setPresses((count) => count + 1)
+      // The second of two clicks takes the focus from nothing.
+      if (event.detail > 1) event.preventDefault()
+    }
+    const timer = setTimeout(() => setPresses(0), LOCK_MS)
+    const unlisten = listen(window, { mousedown: press }, { capture: true })
+    return () => {
+      clearTimeout(timer)
+      unlisten()
+    }
+  }, [presses])
+  return [presses > 0, () => setPresses(1)]
 }
 
 const VERBS = { approve: 'Approved', reject: 'Rejected' }

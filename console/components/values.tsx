@@ -50,9 +50,8 @@ export function useNow(): number {
 }
 
 export function Duration({ ms }: { ms: number | null }) {
-  return ms === null ? (
-    <span class="muted">–</span>
-  ) : (
+  if (ms === null) return <span class="muted">–</span>
+  return (
     <span class="duration" title={`${formatNumber(ms)} ms`}>
       {formatDuration(ms)}
     </span>
@@ -85,8 +84,6 @@ export const Badge = ({ kind, title, children }: BadgeProps) => (
 
 export const STATUS_LABELS = { IN_PROGRESS: 'In progress', SUCCESS: 'Success', ERROR: 'Error' }
 
-const STATUS_KINDS = { IN_PROGRESS: 'in_progress', SUCCESS: 'success', ERROR: 'error' } as const
-
 type StatusProps = {
   status: ExecutionRecord['status']
   /** Of its error, which says more than "Error". */
@@ -96,12 +93,10 @@ type StatusProps = {
 }
 
 export function StatusBadge({ status, code, isWaiting = false }: StatusProps) {
-  const kind = isCancelled(code) ? 'cancelled' : isWaiting ? 'waiting' : STATUS_KINDS[status]
+  if (isCancelled(code)) return <Badge kind="cancelled">Cancelled</Badge>
   return (
-    <Badge kind={kind}>
-      {isCancelled(code) ? (
-        'Cancelled'
-      ) : status === 'ERROR' && code ? (
+    <Badge kind={isWaiting ? 'waiting' : (status.toLowerCase() as Lowercase<typeof status>)}>
+      {status === 'ERROR' && code ? (
         <span class="badge-code">
           <span class="visually-hidden">Error: </span>
           <VisibleText text={code} />
@@ -122,11 +117,13 @@ type Marked = Pick<
 
 /** What sets a run apart from one that a client started on a published version. */
 function marksOf(run: Marked): string[] {
-  const isRerun = run.originalExecutionId !== undefined && run.source !== 'TRIAL'
+  const isTrial = run.source === 'TRIAL'
+  const isRerun = isTrial ? run.trialId === undefined : run.originalExecutionId !== undefined
   const scores = (run.scores ?? []).map(
     ({ agent, score }) => `${agent} ${score === null ? 'without a score' : formatScore(score)}`,
   )
-  const own = [run.draft && 'Draft', markOfSource(run), isRerun && 'Rerun', run.cached && 'Cached']
+  const source = isTrial && isRerun ? undefined : SOURCES[run.source]
+  const own = [run.draft && 'Draft', source, isRerun && 'Rerun', run.cached && 'Cached']
   return [...own, ...scores].filter((mark) => typeof mark === 'string')
 }
 
@@ -141,9 +138,6 @@ export const RunMarks = ({ run }: { run: Marked }) => (
 const SOURCES: Record<string, string> = {
   ...{ AGENT: 'Sub-agent', BATCH: 'Batch', SCHEDULE: 'Schedule', TRIAL: 'Trial', SCORE: 'Score' },
 }
-
-const markOfSource = ({ source, trialId }: Pick<Marked, 'source' | 'trialId'>) =>
-  source === 'TRIAL' && trialId === undefined ? 'Rerun' : SOURCES[source]
 
 /** A link to a page, by the short form of the ID of what it shows. */
 export const IdLink = ({ section, id }: { section: 'runs' | 'batches' | 'trials'; id: string }) => (

@@ -97,3 +97,27 @@ export function mergeCall(steps: StepRecord[], { step: number, omitted, ...call 
     return { ...step, toolCalls, ...others }
   })
 }
+
+/** The sums of the steps that have arrived, for a run whose record has them only at its end. */
+export function withProgress(run: ExecutionRecord, steps: StepRecord[]): ExecutionRecord {
+  if (run.status !== 'IN_PROGRESS' || steps.length === 0) return run
+  const responses = steps.filter(({ usage }) => usage)
+  const sum = (count: (step: StepRecord) => number | null | undefined) =>
+    responses.reduce((total, step) => total + (count(step) ?? 0), 0)
+  const isPriced = responses.every(({ costUsd }) => costUsd !== null)
+  const called = steps.flatMap(({ toolCalls }) => toolCalls ?? []).map(({ attempt = 1 }) => attempt)
+  return {
+    ...run,
+    steps: Math.max(run.steps, steps.length),
+    attempts: Math.max(run.attempts, ...steps.map(({ attempt }) => attempt), ...called),
+    model: responses.at(-1)?.model ?? run.model,
+    usage: {
+      ...run.usage,
+      inputTokens: sum(({ usage }) => usage?.inputTokens),
+      outputTokens: sum(({ usage }) => usage?.outputTokens),
+      cachedInputTokens: sum(({ usage }) => usage?.cachedInputTokens),
+      reasoningTokens: sum(({ usage }) => usage?.reasoningTokens),
+    },
+    costUsd: isPriced ? sum(({ costUsd }) => costUsd) : null,
+  }
+}

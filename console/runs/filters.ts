@@ -1,4 +1,3 @@
-import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
 import { MAX_FILTER } from '../../lib/core/limits.ts'
 import {
   AGENT_FILTER,
@@ -11,8 +10,7 @@ import {
 } from '../components/filters.ts'
 import { toApiRange, toIso } from '../components/range.ts'
 import { STATUS_LABELS } from '../components/values.tsx'
-
-type Run = ExecutionSummaryRecord
+import type { Run } from './run-list.ts'
 
 const MAX_RUNS = 500
 

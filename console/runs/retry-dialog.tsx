@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ExecutionSummaryRecord } from '../../lib/contract/records/execution.ts'
+import { usePolling } from '../api/poller.ts'
 import { requestPage } from '../api/request.ts'
-import { usePolling } from '../api/use-polling.ts'
 import { announce, Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { formatCost, formatCountOf } from '../components/format.ts'
@@ -9,7 +9,7 @@ import { ItemTable } from '../components/item-table.tsx'
 import { AgentLink, RunLink, StatusBadge } from '../components/values.tsx'
 import { Text } from '../components/visible-text.tsx'
 import { type Retry, retryRuns } from './retry.ts'
-import type { Run } from './use-runs.ts'
+import type { Run } from './run-list.ts'
 
 type Props = { runs: Run[]; onClose: () => void }
 

@@ -14,7 +14,7 @@ import {
 import { memo } from '../components/memo.ts'
 import { AgentLink, Duration, Elapsed, RunLink, RunMarks, StatusBadge, Time } from '../components/values.tsx'
 import { toVisible, VisibleText } from '../components/visible-text.tsx'
-import type { Run } from './use-runs.ts'
+import type { Run } from './run-list.ts'
 import { useVisibleRange } from './use-visible-range.ts'
 
 /** In the order of the cells of a row. Keys come before the message. */

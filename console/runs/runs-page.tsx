@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { listen } from '../api/attention.ts'
 import { lazyPart } from '../app/lazy-page.tsx'
 import { Button } from '../components/button.tsx'
@@ -10,13 +10,13 @@ import { type BodyProps, listPage } from '../list-page.tsx'
 import { historyKey } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { changeFilters, FILTERS, type Filters, isSearch } from './filters.ts'
+import type { Run } from './run-list.ts'
 import { RunRows } from './run-rows.tsx'
-import { type Run, type RunsView, type Searched, useRuns } from './use-runs.ts'
+import { isFailed, SELECT_ALL, SelectAll, useSelection } from './selection.tsx'
+import { type RunsView, type Searched, useRuns } from './use-runs.ts'
 
 /** Fresh runs appear by themselves only while the beginning of the list is visible: otherwise the list would move. */
 const TOP_PIXELS = 40
-
-const MAX_RETRIES = 50
 
 export const RunsPage = listPage({
   title: 'Runs',
@@ -101,45 +101,6 @@ function Runs({ values, list, empty }: BodyProps<Run, keyof Filters, RunsView>) 
 }
 
 const newest = (count: number) => (count === 1 ? 'The newest run' : `${formatCount(count)} newest runs`)
-
-const isFailed = ({ status }: Run) => status === 'ERROR'
-
-const SELECT_ALL = 'select-all-runs'
-
-/** Failed runs of the list, in its order. @param key of the list: another one has none that are selected */
-function useSelection(listed: Run[], key: string) {
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
-  const select = (runs: Run[]) => setIds(new Set(runs.slice(0, MAX_RETRIES).map(({ id }) => id)))
-  const toggle = useCallback((id: string) => {
-    setIds((last) => new Set(last.has(id) ? [...last].filter((each) => each !== id) : [...last, id]))
-  }, [])
-  const clear = () => select([])
-  useEffect(clear, [key])
-  const failed = listed.filter(isFailed)
-  const runs = failed.filter(({ id }) => ids.has(id))
-  return { runs, ids, failed, isFull: runs.length >= MAX_RETRIES, toggle, select, clear }
-}
-
-function SelectAll({ runs, failed, select }: ReturnType<typeof useSelection>) {
-  const all = Math.min(failed.length, MAX_RETRIES)
-  const isAll = runs.length >= all
-  return (
-    <label class="choice">
-      <input
-        id={SELECT_ALL}
-        type="checkbox"
-        checked={isAll}
-        ref={(input) => {
-          if (input) input.indeterminate = runs.length > 0 && !isAll
-        }}
-        onChange={() => select(isAll ? [] : failed)}
-      />
-      {failed.length > MAX_RETRIES
-        ? `Select the newest ${MAX_RETRIES} failed runs`
-        : `Select ${formatCountOf(all, 'failed run')}`}
-    </label>
-  )
-}
 
 /** Its script is loaded when it is needed. */
 const RetryFailed = lazyPart('the retry', () => import('./retry-dialog.tsx'), 'RetryDialog')

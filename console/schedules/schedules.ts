@@ -3,7 +3,7 @@ import { CATCH_UP_SECONDS } from '../../lib/core/schedule.ts'
 import { nextTimes } from '../../lib/cron-times.ts'
 import { formatSeconds, formatTime } from '../components/format.ts'
 import type { Outcome } from '../components/small-charts.tsx'
-import { type Run, toOutcome } from '../runs/use-runs.ts'
+import { type Run, toOutcome } from '../runs/run-list.ts'
 
 export const OVERLAP_TEXTS: Record<ScheduleRecord['overlap'], string> = {
   skip: 'Start none',

@@ -1,4 +1,5 @@
-import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
+import type { TrialItemRecord } from '../../lib/contract/records/trial-item.ts'
 import { requestPages } from '../api/request.ts'
 import { useResource } from '../api/use-resource.ts'
 import { formatCount, formatScore } from '../components/format.ts'

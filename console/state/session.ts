@@ -4,7 +4,7 @@ import type { MeRecord } from '../../lib/contract/records/records.ts'
 import { openStorage } from './browser-storage.ts'
 import { arrivingSignIn, keepResume, keepSignedOut } from './provider-sign-in.ts'
 import { createStore, type Store } from './store.ts'
-import { linkTabs, type TabLink } from './token-channel.ts'
+import { ANSWER_MS, findOthers, holdLock, linkTabs, type TabLink } from './token-channel.ts'
 import { isJwt, isToken, openTokenStorage, type TokenStorage } from './token-storage.ts'
 import { TypedValues } from './typed-values.ts'
 
@@ -26,8 +26,6 @@ const EXPIRED = 'Your sign-in has expired. Sign in again: what you typed is kept
 /** Why the service no longer accepts a token. Those of an identity provider often end within an hour. */
 export const rejectionOf = (token: string): string => (isJwt(token) ? EXPIRED : REJECTED)
 
-/** A tab answers within a few milliseconds, if the device is not busy. */
-const ANSWER_MS = 200
 /** If it is known that another tab is signed in. */
 const KNOWN_ANSWER_MS = 2_000
 
@@ -63,39 +61,8 @@ export function startSession(): void {
   void findOthers(key).then((hasOthers) => {
     const ms = hasOthers ? KNOWN_ANSWER_MS : hasOthers === null && tabs ? ANSWER_MS : 0
     setTimeout(stopLooking, ms)
-    holdLock(key)
+    holdLock(key, credentials)
   })
-}
-
-/** Whether another tab is signed in: each holds a lock. Null if the browser cannot say, such as without HTTPS. */
-async function findOthers(key: string): Promise<boolean | null> {
-  try {
-    const silence = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))
-    const locks = await Promise.race([navigator.locks.query(), silence])
-    return locks?.held?.some(({ name }) => name === key) ?? null
-  } catch {
-    return null
-  }
-}
-
-/** Holds the lock while this tab is signed in. */
-function holdLock(key: string): void {
-  let release: (() => void) | null = null
-  const update = () => {
-    const isSignedIn = credentials.get().token !== null
-    if (isSignedIn && !release) {
-      const held = new Promise<void>((resolve) => {
-        release = resolve
-      })
-      navigator.locks?.request(key, { mode: 'shared' }, () => held).catch(() => undefined)
-    }
-    if (!isSignedIn) {
-      release?.()
-      release = null
-    }
-  }
-  credentials.subscribe(update)
-  update()
 }
 
 /** Not where the browser blocks storage: then each tab is on its own. */

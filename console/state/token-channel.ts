@@ -1,3 +1,4 @@
+import type { Store } from './store.ts'
 import { isToken } from './token-storage.ts'
 
 /** What the tabs of one console tell each other. Nothing of it is stored. */
@@ -83,4 +84,38 @@ export function readMessage(data: unknown): Message | null {
     return { kind, id, token, usedAt }
   if (kind === 'ended' && isToken(token)) return { kind, token, isRejected: isRejected === true }
   return null
+}
+
+/** A tab answers within a few milliseconds, if the device is not busy. */
+export const ANSWER_MS = 200
+
+/** Whether another tab is signed in: each holds a lock. Null if the browser cannot say, such as without HTTPS. */
+export async function findOthers(key: string): Promise<boolean | null> {
+  try {
+    const silence = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))
+    const locks = await Promise.race([navigator.locks.query(), silence])
+    return locks?.held?.some(({ name }) => name === key) ?? null
+  } catch {
+    return null
+  }
+}
+
+/** Holds the lock while this tab is signed in. */
+export function holdLock(key: string, credentials: Store<{ token: string | null }>): void {
+  let release: (() => void) | null = null
+  const update = () => {
+    const isSignedIn = credentials.get().token !== null
+    if (isSignedIn && !release) {
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      navigator.locks?.request(key, { mode: 'shared' }, () => held).catch(() => undefined)
+    }
+    if (!isSignedIn) {
+      release?.()
+      release = null
+    }
+  }
+  credentials.subscribe(update)
+  update()
 }

@@ -61,3 +61,12 @@ export function rowsOf(rows: TraceItem[], items: TraceItem[], view: View): Trace
   const slowest = others.toSorted((a, b) => lengthOf(b) - lengthOf(a))
   return run ? [run, ...slowest.map((item) => ({ ...item, children: 0 }))] : []
 }
+
+/** Round numbers of milliseconds at which a scale of this length has marks: at most four. */
+export function scaleMarks(lengthMs: number): number[] {
+  const units = [
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1.5e4, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5,
+  ]
+  const unit = units.find((each) => lengthMs / each <= 4) ?? Math.ceil(lengthMs / 4 / 36e5) * 36e5
+  return Array.from({ length: Math.floor(lengthMs / unit) + 1 }, (_, index) => index * unit)
+}

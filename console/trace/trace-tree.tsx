@@ -1,16 +1,16 @@
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { listen } from '../api/attention.ts'
-import { formatCountOf, formatDuration } from '../components/format.ts'
+import { formatDuration } from '../components/format.ts'
 import { memo } from '../components/memo.ts'
 import { useNow } from '../components/values.tsx'
-import { toVisible, VisibleText } from '../components/visible-text.tsx'
 import { visibleRange } from '../runs/use-visible-range.ts'
 import { findTyped } from './search.ts'
-import { toAxis, type View } from './timeline.ts'
-import { RUN_ID, scaleMarks, type Trace, type TraceItem } from './trace.ts'
+import { scaleMarks, toAxis, type View } from './timeline.ts'
+import { RUN_ID, type Trace, type TraceItem } from './trace.ts'
+import { Row, type RowActions, rowId } from './trace-row.tsx'
 
-type Props = {
+type Props = RowActions & {
   trace: Trace
   rows: TraceItem[]
   view: View
@@ -21,9 +21,6 @@ type Props = {
   selectedId: string
   foundIds: ReadonlySet<string>
   openIds: ReadonlySet<string>
-  onToggle: (id: string, isOpen: boolean) => void
-  /** @param isDeliberate chosen with a click or Enter, not on the way to another one */
-  onSelect: (id: string, isDeliberate: boolean) => void
 }
 
 /** Pixels; the style sheet has the same. */
@@ -51,10 +48,8 @@ function Tree(props: Props & { end: number }) {
     ...{ top: -scroll.scrollTop, windowHeight: scroll.height },
     ...{ rowHeight: ROW_HEIGHT, count: rows.length },
   })
-  const selected = Math.max(
-    rows.findIndex(({ id }) => id === selectedId),
-    0,
-  )
+  const found = rows.findIndex(({ id }) => id === selectedId)
+  const selected = Math.max(found, 0)
 
   const readView = () => {
     const { scrollTop = 0, clientHeight = 600 } = box.current ?? {}
@@ -127,7 +122,7 @@ function Tree(props: Props & { end: number }) {
 
   const percent = (time: number) => (100 * (axis.at(time) - axis.start)) / axis.length
   return (
-    <div class="trace-tree">
+    <div class="panel trace-tree">
       <Scale length={axis.length} />
       <div
         ref={box}
@@ -173,8 +168,6 @@ export function scrollTopFor(row: number, params: { scrollTop: number; height: n
   return top + rowHeight > scrollTop + height ? top + rowHeight - height : scrollTop
 }
 
-const rowId = (id: string) => `trace-${id === RUN_ID ? 'run' : id}`
-
 const Scale = memo(({ length }: { length: number }) => (
   <div class="trace-scale" aria-hidden="true">
     <span class="trace-scale-marks">
@@ -186,71 +179,3 @@ const Scale = memo(({ length }: { length: number }) => (
     </span>
   </div>
 ))
-
-type RowProps = Pick<Props, 'onToggle' | 'onSelect'> & {
-  item: TraceItem
-  /** Percent of the length of the trace. */
-  left: number
-  width: number
-  isOpen: boolean
-  isSelected: boolean
-  isFound: boolean
-}
-
-const MARK_CLASSES = { done: '', open: 'badge-in_progress', failed: 'badge-error', cancelled: '' }
-const MARKS = { done: null, open: 'in progress', failed: 'failed', cancelled: 'cancelled' }
-
-const Row = memo(({ item, left, width, isOpen, isSelected, isFound, onToggle, onSelect }: RowProps) => {
-  const { id, kind, label, children, state, failedChildren, call } = item
-  const isParent = children > 0 && id !== RUN_ID
-  const level = id === RUN_ID ? 1 : item.parentId === RUN_ID ? 2 : 3
-  const duration = item.end === null ? null : formatDuration(item.end - item.start)
-  const isApproval = state === 'open' && call?.approval !== undefined && call.approval.decision === undefined
-  const mark = isApproval
-    ? 'waits for approval'
-    : kind === 'wait' && state === 'open'
-      ? 'waiting'
-      : MARKS[state]
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the focus, and handles the keys.
-    // biome-ignore lint/a11y/useFocusableInteractive: see above.
-    <div
-      id={rowId(id)}
-      class={`trace-row trace-${kind} trace-is-${state}${isFound ? ' trace-found' : ''}`}
-      role="treeitem"
-      aria-level={level}
-      aria-selected={isSelected}
-      aria-expanded={id === RUN_ID ? true : isParent ? isOpen : undefined}
-      onClick={() => onSelect(id, true)}
-    >
-      <span class="trace-name" style={{ paddingLeft: `${(level - 1) * 14}px` }}>
-        <span
-          class="trace-marker"
-          aria-hidden="true"
-          onClick={(event) => {
-            if (!isParent) return
-            event.stopPropagation()
-            onToggle(id, !isOpen)
-          }}
-        >
-          {isParent ? (isOpen ? '▾' : '▸') : ''}
-        </span>
-        <span class="trace-label" title={toVisible(label)}>
-          {item.step && !call && `${item.step.number}. `}
-          <VisibleText text={label} />
-        </span>
-        {isParent && !isOpen && <span class="muted">{formatCountOf(children, 'call')}</span>}
-        {isParent && failedChildren > 0 && state !== 'failed' && (
-          <span class="badge badge-error">
-            {failedChildren === children ? '' : `${failedChildren} `}failed
-          </span>
-        )}
-        {mark && <span class={`badge ${MARK_CLASSES[state]}`}>{mark}</span>}
-      </span>
-      <span class="trace-track" aria-hidden="true">
-        <span class="trace-bar" style={{ left: `${left}%`, width: `${width}%` }} />
-      </span>
-      <span class="trace-duration">{kind === 'attempt' ? '' : (duration ?? '…')}</span>
-    </div>
-  )
-})

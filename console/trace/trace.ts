@@ -119,12 +119,10 @@ type StepContext = { calls: TraceItem[]; next: StepRecord | undefined; run: Trac
 function toStep(step: StepRecord, { calls, next, run }: StepContext): TraceItem {
   const { number, name, wait, startedAt, finishedAt, attempt } = step
   const hasEnded = step.result !== undefined || step.omitted?.['/result'] !== undefined
-  const isOpenWait = wait !== undefined && !hasEnded && next === undefined && run.status === 'IN_PROGRESS'
-  const isOpenStep =
-    (step.attempts !== undefined || step.agent !== undefined) &&
-    !hasEnded &&
-    step.error === undefined &&
-    run.status === 'IN_PROGRESS'
+  const mayGoOn = !hasEnded && run.status === 'IN_PROGRESS'
+  const isOpenWait = wait !== undefined && next === undefined && mayGoOn
+  const hasAttempts = step.attempts !== undefined || step.agent !== undefined
+  const isOpenStep = hasAttempts && step.error === undefined && mayGoOn
   // A wait ends when the run goes on: its record has the time at which it began.
   const waitEnd = Date.parse(next?.startedAt ?? run.finishedAt ?? finishedAt)
   return itemOf({
@@ -200,36 +198,3 @@ export const visibleItems = (items: TraceItem[], isOpen: (id: string) => boolean
 /** The first thing that went wrong: a call, or what ended the run. Undefined if nothing did. */
 export const firstFailure = (items: TraceItem[]): TraceItem | undefined =>
   items.find(({ state, kind }) => state === 'failed' && kind !== 'run')
-
-/** The sums of the steps that have arrived, for a run whose record has them only at its end. */
-export function withProgress(run: ExecutionRecord, steps: StepRecord[]): ExecutionRecord {
-  if (run.status !== 'IN_PROGRESS' || steps.length === 0) return run
-  const responses = steps.filter(({ usage }) => usage)
-  const sum = (count: (step: StepRecord) => number | null | undefined) =>
-    responses.reduce((total, step) => total + (count(step) ?? 0), 0)
-  const isPriced = responses.every(({ costUsd }) => costUsd !== null)
-  const called = steps.flatMap(({ toolCalls }) => toolCalls ?? []).map(({ attempt = 1 }) => attempt)
-  return {
-    ...run,
-    steps: Math.max(run.steps, steps.length),
-    attempts: Math.max(run.attempts, ...steps.map(({ attempt }) => attempt), ...called),
-    model: responses.at(-1)?.model ?? run.model,
-    usage: {
-      ...run.usage,
-      inputTokens: sum(({ usage }) => usage?.inputTokens),
-      outputTokens: sum(({ usage }) => usage?.outputTokens),
-      cachedInputTokens: sum(({ usage }) => usage?.cachedInputTokens),
-      reasoningTokens: sum(({ usage }) => usage?.reasoningTokens),
-    },
-    costUsd: isPriced ? sum(({ costUsd }) => costUsd) : null,
-  }
-}
-
-/** Round numbers of milliseconds at which a scale of this length has marks: at most four. */
-export function scaleMarks(lengthMs: number): number[] {
-  const units = [
-    1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1.5e4, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5,
-  ]
-  const unit = units.find((each) => lengthMs / each <= 4) ?? Math.ceil(lengthMs / 4 / 36e5) * 36e5
-  return Array.from({ length: Math.floor(lengthMs / unit) + 1 }, (_, index) => index * unit)
-}

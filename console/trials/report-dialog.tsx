@@ -1,4 +1,5 @@
-import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
+import type { TrialItemRecord } from '../../lib/contract/records/trial-item.ts'
 import { findReasons, GRAVE, MAX_ITEMS } from '../../lib/contract/trial-outcome.ts'
 import { toReport } from '../../lib/contract/trial-report.ts'
 import { requestPage } from '../api/request.ts'

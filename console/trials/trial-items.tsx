@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { TrialItemRecord, TrialRecord } from '../../lib/contract/records/trial.ts'
+import type { TrialRecord } from '../../lib/contract/records/trial.ts'
+import type { TrialItemRecord } from '../../lib/contract/records/trial-item.ts'
 import type { Verdict } from '../../lib/core/trial.ts'
 import { useList } from '../api/use-list.ts'
 import { Button } from '../components/button.tsx'

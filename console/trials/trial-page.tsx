@@ -1,26 +1,25 @@
 import type { AgentRecord } from '../../lib/contract/records/agent.ts'
 import type { TrialRecord } from '../../lib/contract/records/trial.ts'
-import { describeGate, findReasons } from '../../lib/contract/trial-outcome.ts'
-import type { ApiError } from '../api/api-error.ts'
 import { post } from '../api/request.ts'
 import { useRecord, useResource } from '../api/use-resource.ts'
 import { DetailPage } from '../components/detail-page.tsx'
 import { ConfirmButton, DeleteButton, DialogButton } from '../components/form-dialog.tsx'
 import { formatCost, formatCount, formatCountOf, shortId } from '../components/format.ts'
-import { Card, ErrorBox, Facts } from '../components/page.tsx'
+import { Card, Facts } from '../components/page.tsx'
 import { AgentLink, Time, VersionLink } from '../components/values.tsx'
-import { TextLink, TextList, VisibleText } from '../components/visible-text.tsx'
+import { TextLink, VisibleText } from '../components/visible-text.tsx'
 import { Agreement } from '../scores/scores.tsx'
 import { TrialScores } from '../scores/trial-scores.tsx'
 import { navigate, toHref, toPath } from '../state/location.ts'
 import { useScope } from '../state/session.ts'
 import { type Release, readRelease } from '../versions/release.tsx'
 import { FieldSummary } from './field-summary.tsx'
+import { GateCard } from './gate-card.tsx'
 import { ReportDialog } from './report-dialog.tsx'
 import { TrialItems } from './trial-items.tsx'
 import { TrialMeasures } from './trial-measures.tsx'
 import { TrialBadge, VerdictBar, VerdictCounts } from './verdict-bar.tsx'
-import { endedOf, parseVerdict, withoutNames } from './verdicts.ts'
+import { endedOf, parseVerdict } from './verdicts.ts'
 
 const trialPath = (id: string, rest = ''): string => `/v1/trials/${encodeURIComponent(id)}${rest}`
 
@@ -95,54 +94,6 @@ function Verdicts({ trial, query }: { trial: TrialRecord; query: URLSearchParams
         </p>
       )}
     </Card>
-  )
-}
-
-type GateProps = {
-  trial: TrialRecord
-  release: { data: Release | null; error: ApiError | null; isLoading: boolean; reload: () => void }
-}
-
-const GateCard = ({ trial, release }: GateProps) => (
-  <Card title="Gate" class="stack">
-    {release.error && <ErrorBox error={release.error} onRetry={release.reload} />}
-    {release.data ? (
-      <Gate trial={trial} gate={release.data.gate} />
-    ) : (
-      !release.error && (
-        <p class="muted">
-          {release.isLoading ? 'Loading what the current version asks for…' : 'The agent is gone.'}
-        </p>
-      )
-    )}
-  </Card>
-)
-
-function Gate({ trial, gate }: { trial: TrialRecord; gate: Release['gate'] }) {
-  const hasEnded = trial.status === 'ENDED'
-  const reasons = hasEnded ? findReasons(trial, gate) : []
-  // As the service decides about a promotion, and `agents trial` exits.
-  const isMet = findReasons(trial, gate ?? {}).length === 0
-  const [summary] = describeGate({ gate, unmet: reasons }).split('\n')
-  return (
-    <>
-      <p>
-        {!hasEnded ? (
-          <span class="badge">Judged when the trial has ended</span>
-        ) : isMet ? (
-          <span class={`badge ${reasons.length > 0 ? '' : 'badge-success'}`}>{gate ? 'Met' : 'No gate'}</span>
-        ) : (
-          <span class="badge badge-error">{gate ? 'Not met' : 'Not accepted'}</span>
-        )}
-      </p>
-      {hasEnded && <p>{summary}</p>}
-      <TextList texts={reasons.map(withoutNames)} />
-      <p class="muted">
-        {gate
-          ? 'The document of the current version says what a trial has to meet before another version replaces it.'
-          : 'Any version may replace it.'}
-      </p>
-    </>
   )
 }
 

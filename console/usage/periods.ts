@@ -1,5 +1,6 @@
 import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
-import { countFailed, INTERVAL_MS } from '../../lib/core/usage.ts'
+import { INTERVAL_MS } from '../../lib/core/usage.ts'
+import { countFailed } from '../../lib/core/usage-rows.ts'
 import { formatDay, formatMinute } from '../components/format.ts'
 import { toLocalText } from '../components/range.ts'
 import { type Query, toHref } from '../state/location.ts'

@@ -1,5 +1,5 @@
 import type { UsageRowRecord as UsageRow } from '../../lib/contract/records/usage.ts'
-import { countFailed } from '../../lib/core/usage.ts'
+import { countFailed } from '../../lib/core/usage-rows.ts'
 
 const SUMS = [
   'runs',

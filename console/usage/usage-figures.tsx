@@ -1,9 +1,6 @@
 import './usage.css'
 import { useEffect } from 'preact/hooks'
 import type { VersionRecord } from '../../lib/contract/records/agent.ts'
-import type { UsageRowRecord } from '../../lib/contract/records/usage.ts'
-import { nameOfVersion } from '../api/agents.ts'
-import { BarChart, type Series } from '../components/bar-chart.tsx'
 import { Loaded } from '../components/detail-page.tsx'
 import {
   formatCompact,
@@ -16,8 +13,9 @@ import {
 import { Card } from '../components/page.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { useMe } from '../state/session.ts'
+import { Charts } from './charts.tsx'
 import { CostByAgent, CostByTenant, Ranking } from './cost-by.tsx'
-import { describeSpan, formatPart, type Period, partsOf, spanOf, toRuns, type UsageOf } from './periods.ts'
+import { describeSpan, type Period, spanOf, toRuns, type UsageOf } from './periods.ts'
 import { addUp, averageRunTime, countErrors, type Totals } from './totals.ts'
 import { type Usage, useUsage } from './use-usage.ts'
 
@@ -53,10 +51,11 @@ export function UsageFigures({ period, of = {}, onLoad, agent }: Props) {
   )
 }
 
-type PartProps = { usage: Usage; period: Period; of: UsageOf; agent: Props['agent'] }
+type PartProps = { usage: Usage; period: Period; of: UsageOf }
+type FiguresProps = PartProps & { isLive: boolean; agent: Props['agent'] }
 
-function Figures({ isLive, ...part }: PartProps & { isLive: boolean }) {
-  const { usage, period, agent } = part
+function Figures({ isLive, agent, ...part }: FiguresProps) {
+  const { usage, period } = part
   return (
     <>
       <p class="muted">
@@ -66,7 +65,7 @@ function Figures({ isLive, ...part }: PartProps & { isLive: boolean }) {
       </p>
       <TotalsCards totals={addUp(usage.items)} duration={agent?.duration} />
       <div class="charts">
-        <Charts {...part} />
+        <Charts {...part} versions={agent?.versions} />
         <ErrorCodes {...part} />
       </div>
     </>
@@ -76,22 +75,14 @@ function Figures({ isLive, ...part }: PartProps & { isLive: boolean }) {
 function TotalsCards({ totals, duration }: { totals: Totals; duration: Figure | undefined }) {
   const { runs, failed, cacheHits, inputTokens, outputTokens, costUsd, unpricedRuns } = totals
   const average = averageRunTime(totals)
+  const unpriced =
+    unpricedRuns > 0 ? `without ${formatCountOf(unpricedRuns, 'run')} of unknown price` : 'of model responses'
   const figures: Figure[] = [
-    [
-      'Runs',
-      formatCount(runs),
-      cacheHits > 0 ? `${formatCount(cacheHits)} from the cache` : 'none from the cache',
-    ],
+    ['Runs', formatCount(runs), `${cacheHits > 0 ? formatCount(cacheHits) : 'none'} from the cache`],
     ['Success', runs === 0 ? '–' : formatPercent(1 - failed / runs), `${formatCount(failed)} failed`],
     duration ?? ['Average run time', average === null ? '–' : formatDuration(average), 'without waiting'],
     ['Tokens', formatCompact(inputTokens + outputTokens), `${formatCompact(outputTokens)} of them output`],
-    [
-      'Cost',
-      formatCost(costUsd),
-      unpricedRuns > 0
-        ? `without ${formatCountOf(unpricedRuns, 'run')} of unknown price`
-        : 'of model responses',
-    ],
+    ['Cost', formatCost(costUsd), unpriced],
   ]
   return (
     <dl class="totals">
@@ -104,100 +95,6 @@ function TotalsCards({ totals, duration }: { totals: Totals; duration: Figure | 
       ))}
     </dl>
   )
-}
-
-type ChartOf = {
-  title: string
-  label: string
-  series: Series[]
-  valuesOf: (totals: Totals, rows: UsageRowRecord[]) => number[]
-  format: (value: number) => string
-  /** Of the runs that a bar leads to. */
-  status?: 'ERROR'
-}
-
-export const RUNS: Series[] = [
-  { name: 'Success', color: 2 },
-  { name: 'Error', color: 3 },
-]
-const BY_TIME = 'by the time at which the runs ended'
-
-const CHARTS: ChartOf[] = [
-  {
-    ...{ title: 'Runs over time', label: 'Runs by the time of their end', series: RUNS },
-    ...{ valuesOf: ({ runs, failed }) => [runs - failed, failed], format: formatCount },
-  },
-  {
-    ...{ title: 'Errors over time', label: 'Failed runs by the time of their end', status: 'ERROR' },
-    ...{ series: [{ name: 'Errors', color: 3 }], valuesOf: ({ failed }) => [failed], format: formatCount },
-  },
-  {
-    ...{ title: 'Cost over time', label: `Cost of model responses ${BY_TIME}` },
-    ...{ series: [{ name: 'Cost', color: 1 }], valuesOf: ({ costUsd }) => [costUsd], format: formatCost },
-  },
-  {
-    ...{ title: 'Tokens over time', label: `Tokens ${BY_TIME}`, series: [{ name: 'Tokens', color: 1 }] },
-    ...{ valuesOf: ({ inputTokens, outputTokens }) => [inputTokens + outputTokens], format: formatCompact },
-  },
-]
-
-/** The newest versions that cost something have colors of their own. */
-function costByVersion(rows: UsageRowRecord[], versions: VersionRecord[]): ChartOf {
-  const costOf = (of: UsageRowRecord[], ids: (string | undefined)[]) =>
-    addUp(of.filter(({ versionId }) => ids.includes(versionId))).costUsd
-  const costly = [...new Set(rows.filter(({ costUsd }) => costUsd > 0).map(({ versionId }) => versionId))]
-  const shown = versions.filter(({ id }) => costly.includes(id)).slice(0, VERSION_COLORS.length)
-  const others = costly.filter((each) => shown.every(({ id }) => id !== each))
-  return {
-    title: 'Cost by version over time',
-    label: `Cost of model responses by version, ${BY_TIME}`,
-    series: [
-      ...shown.map(
-        (version, index): Series => ({
-          name: nameOfVersion(version),
-          color: VERSION_COLORS[index] ?? 4,
-        }),
-      ),
-      ...(others.length > 0 ? [{ name: 'Others', color: 4 } as const] : []),
-    ],
-    valuesOf: (_, of) => [...shown.map(({ id }) => costOf(of, [id])), costOf(of, others)],
-    format: formatCost,
-  }
-}
-
-const VERSION_COLORS = [1, 2, 3] as const
-
-/** What became current in a part of time. */
-const promotedIn = (versions: VersionRecord[], { from, to }: { from: number; to: number }) =>
-  versions
-    .filter(({ promotedAt }) => promotedAt && Date.parse(promotedAt) >= from && Date.parse(promotedAt) < to)
-    .map((version) => `${nameOfVersion(version)} promoted`)
-    .join(', ') || undefined
-
-function Charts({ usage: { items, now }, period, of, agent }: PartProps) {
-  const parts = partsOf(period, now, items).map((part) => ({
-    ...part,
-    label: formatPart(period, part.from, now),
-    totals: addUp(part.rows),
-  }))
-  const middle = parts[Math.floor(parts.length / 2)]
-  const last = spanOf(period, now).to === null ? 'now' : parts.at(-1)?.label
-  const charts = agent ? CHARTS.with(2, costByVersion(items, agent.versions)) : CHARTS
-  return charts.map(({ title, label, series, valuesOf, format, status }) => (
-    <Card key={title} title={title}>
-      <BarChart
-        {...{ label, series, format }}
-        axis="From"
-        ticks={[parts[0]?.label, middle?.label, last]}
-        bars={parts.map(({ from, to, label: start, totals, rows }) => ({
-          label: start,
-          values: valuesOf(totals, rows),
-          href: toRuns({ status, ...of, from, to }),
-          mark: agent && promotedIn(agent.versions, { from, to }),
-        }))}
-      />
-    </Card>
-  ))
 }
 
 function ErrorCodes({ usage: { items, now }, period, of }: PartProps) {

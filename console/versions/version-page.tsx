@@ -11,15 +11,13 @@ import { JsonView, TextBox, TextPortions } from '../components/json-view.tsx'
 import { Card, ErrorBox, Facts } from '../components/page.tsx'
 import { CopiedId, Person, Time } from '../components/values.tsx'
 import { say, Text } from '../components/visible-text.tsx'
-import { restOf } from '../rollouts/rollout-form.ts'
 import { SchemaCard } from '../schema/schema-table.tsx'
 import { VersionScores } from '../scores/scores.tsx'
-import { toHref, toPath } from '../state/location.ts'
 import { describeGate } from './gate.tsx'
 import { EditLink, RepositoryCard } from './repository-card.tsx'
 import { VersionActions, type VersionChange } from './version-actions.tsx'
 import { limitsOf, modelSettingsOf } from './version-settings.ts'
-import { MEANINGS, stateOf, VersionBadge } from './version-state.tsx'
+import { stateOf, VersionBadge, VersionMeaning } from './version-state.tsx'
 import { VersionTools } from './version-tools.tsx'
 
 type Loaded = { agent: AgentRecord; version: VersionDetails }
@@ -72,7 +70,7 @@ const Version = ({ agent, version }: Loaded) => (
         Content: <code title={version.contentHash}>{version.contentHash.slice(0, 12)}</code>,
       }}
     >
-      <Meaning agent={agent} version={version} />
+      <VersionMeaning agent={agent} version={version} />
       <Text class="long-text" text={version.message} />
     </FactsCard>
     {version.editedFrom && <RepositoryCard agent={agent} version={version} from={version.editedFrom} />}
@@ -166,41 +164,6 @@ function VersionCode({ agent, version }: Loaded) {
         </>
       )}
     </Card>
-  )
-}
-
-function Meaning({ agent, version }: Loaded) {
-  const state = stateOf(version, agent)
-  const { abortedRollout: aborted } = version
-  const isOther = agent.currentVersionId !== null && state !== 'current'
-  return (
-    <>
-      <p>
-        {agent.archivedAt !== null
-          ? 'The agent is archived: no version of it accepts new runs.'
-          : state === 'current' && agent.rollout
-            ? `${restOf(agent.rollout.percent)}% of the runs that name no version get this one; the others get the version that is being rolled out.`
-            : MEANINGS[state]}{' '}
-        {isOther && (
-          <a
-            href={toHref(toPath('agents', agent.slug, 'compare'), {
-              before: agent.currentVersionId,
-              after: version.id,
-            })}
-          >
-            Compare with the current version
-          </a>
-        )}
-        {state === 'current' &&
-          say`To roll back, open the version that worked in the ${<a href={toHref(toPath('agents', agent.slug))}>list of versions</a>}.`}
-      </p>
-      {aborted && (
-        <p class="field-error">
-          The service ended its rollout on <Time value={aborted.at} />
-          {aborted.reason && say`: ${aborted.reason}`}
-        </p>
-      )}
-    </>
   )
 }
 

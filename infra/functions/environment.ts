@@ -10,9 +10,11 @@ import { STACK_KEYS } from '../../lib/models/providers/provider-settings.ts'
 import { parsePublicUrl } from '../../lib/public-url.ts'
 import { isPaused, type ServiceSettings } from '../settings.ts'
 import type { Queues } from '../storage.ts'
+import { getAuditPrefix } from './apply-grant.ts'
 import { divideConcurrency, QUOTA_FUNCTIONS } from './concurrency.ts'
 import { AGENT_FUNCTIONS, type FunctionName, MODEL_FUNCTIONS } from './function-settings.ts'
-import { AUDIT_READERS, GRANTS, getAuditPrefix, getSecretsPath, SECRET_FUNCTIONS } from './grants.ts'
+import { AUDIT_READERS, GRANTS, SECRET_FUNCTIONS } from './grants.ts'
+import { getSecretsPath } from './permissions.ts'
 
 /** For the functions that accept runs and wait for them. */
 const DEADLINES: Partial<Record<FunctionName, typeof SYNC_DEADLINE_MS | typeof MCP_DEADLINE_MS>> = {

@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   type Alias,
@@ -18,12 +16,12 @@ import {
   SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda'
-import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import { SHARED_WORKER } from '../../lib/environment.ts'
-import { isPaused, type ServiceSettings } from '../settings.ts'
+import type { ServiceSettings } from '../settings.ts'
 import { logGroupProps, type Queues } from '../storage.ts'
+import { applyGrant } from './apply-grant.ts'
 import { divideConcurrency } from './concurrency.ts'
 import { findDefaultModel } from './default-model.ts'
 import { createEnvironment, usesModels } from './environment.ts'
@@ -36,16 +34,14 @@ import {
   RECURSIVE_FUNCTIONS,
 } from './function-settings.ts'
 import {
-  applyGrant,
   grantAccountSettings,
   grantAgentPermissions,
   grantEmbeddings,
   grantEventBus,
-  grantNetworkInterfaces,
   grantTraceHeaders,
-} from './grants.ts'
-import { createRunnerInstances, INSTANCES, toInstanceConcurrency } from './runner-instances.ts'
-import { createVpcConfig } from './vpc.ts'
+} from './permissions.ts'
+import { createRunnerInstances, INSTANCES } from './runner-instances.ts'
+import { createVpcConfig, grantNetworkInterfaces } from './vpc.ts'
 
 type FunctionsProps = {
   table: ITable
@@ -157,55 +153,3 @@ function createFunction(
 
 const toPascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
-
-/** Connects the queues and the schedule to their functions. */
-export function createTriggers(
-  scope: Construct,
-  functions: Functions,
-  {
-    modelRunner,
-    queues,
-    settings,
-  }: { modelRunner: ServiceFunction; queues: Queues; settings: ServiceSettings },
-): void {
-  const paused = isPaused(settings) && { enabled: false }
-  const { queue, modelQueue, deadLetterQueue, deliveryQueue } = queues
-  const { runners, mappings } = divideConcurrency(settings)
-  const runner = { reportBatchItemFailures: true, maxConcurrency: runners, ...paused }
-  functions['process-execution'].live.addEventSource(new SqsEventSource(queue, { ...runner, batchSize: 1 }))
-  // Without a batching window, which can delay runs by 20 s: batches fill while all runners are busy.
-  modelRunner.live.addEventSource(
-    new SqsEventSource(modelQueue, {
-      ...runner,
-      // On managed instances, invocations share a process: each run has its own, which ends with it.
-      ...(modelRunner === functions['process-execution']
-        ? { batchSize: settings.runnerBatch }
-        : { batchSize: 1, maxConcurrency: toInstanceConcurrency({ runners, ...settings }) }),
-    }),
-  )
-  const { deliveries, deadLetters } = mappings
-  functions['process-dead-letter'].live.addEventSource(
-    new SqsEventSource(deadLetterQueue, {
-      batchSize: 10,
-      reportBatchItemFailures: true,
-      // A mapping does not know of a reservation, and would have its invocations throttled:
-      // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
-      ...(deadLetters !== undefined && { maxConcurrency: deadLetters }),
-      ...paused,
-    }),
-  )
-  functions['deliver-events'].live.addEventSource(
-    new SqsEventSource(deliveryQueue, {
-      batchSize: 10,
-      reportBatchItemFailures: true,
-      maxConcurrency: deliveries,
-      ...paused,
-    }),
-  )
-  new Rule(scope, 'SweepSchedule', {
-    ...paused,
-    schedule: Schedule.rate(Duration.minutes(1)),
-    // The next scheduled sweep replaces a retry.
-    targets: [new LambdaFunction(functions['sweep-executions'].live, { retryAttempts: 0 })],
-  })
-}

@@ -1,6 +1,9 @@
+import { Stack } from 'aws-cdk-lib'
 import { CfnSecurityGroup } from 'aws-cdk-lib/aws-ec2'
+import { Effect, type Role } from 'aws-cdk-lib/aws-iam'
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda'
 import type { Construct } from 'constructs'
+import { addStatement } from './permissions.ts'
 
 type VpcSettings = Record<'vpcId' | 'subnetIds' | 'securityGroupIds', string | null>
 
@@ -25,4 +28,33 @@ export function createVpcConfig(
     subnetIds: splitIds(subnetIds),
     securityGroupIds: securityGroupIds ? splitIds(securityGroupIds) : [createGroup()],
   }
+}
+
+/** By which Lambda connects functions to VPCs. https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html */
+const INTERFACE_ACTIONS = [
+  'AssignPrivateIpAddresses',
+  'CreateNetworkInterface',
+  'DeleteNetworkInterface',
+  'UnassignPrivateIpAddresses',
+]
+/** They support no resource-level permissions. */
+const DESCRIBE_ACTIONS = ['DescribeNetworkInterfaces', 'DescribeSubnets']
+
+/**
+ * Allows Lambda to connect the function to a VPC with the function's role, and denies the same to the code of agents,
+ * which uses this role too: only requests from within a function have its ARN.
+ * https://docs.aws.amazon.com/lambda/latest/dg/permissions-source-function-arn.html
+ */
+export function grantNetworkInterfaces(role: Role): void {
+  const { partition, region, account } = Stack.of(role)
+  // Lambda does not know the interface before it creates it, and requires all resources to delete it.
+  const resources = [`arn:${partition}:ec2:${region}:${account}:*/*`]
+  addStatement(role, 'ec2', { actions: INTERFACE_ACTIONS, resources })
+  addStatement(role, 'ec2', { actions: DESCRIBE_ACTIONS, resources: ['*'] })
+  addStatement(role, 'ec2', {
+    effect: Effect.DENY,
+    actions: [...INTERFACE_ACTIONS, ...DESCRIBE_ACTIONS, 'DetachNetworkInterface'],
+    resources: ['*'],
+    conditions: { Null: { 'lambda:SourceFunctionArn': 'false' } },
+  })
 }

@@ -1,16 +1,13 @@
 import { Duration } from 'aws-cdk-lib'
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway'
 import {
-  Alarm,
   type AlarmProps,
   ComparisonOperator,
   MathExpression,
   Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
-import type { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
-import type { Construct } from 'constructs'
 import { ENQUEUE_FAILURES, LOST_TRACES, LOW_SCORES } from '../../lib/metrics.ts'
 import { getFunctionSettings } from '../functions/function-settings.ts'
 import type { Functions, ServiceFunction } from '../functions/functions.ts'
@@ -51,34 +48,6 @@ type AlarmDefinition = Pick<AlarmProps, 'metric'> &
     endsRelease?: boolean
   }
 
-/** `forReleases`: those that undo a release. CodeDeploy accepts at most ten. */
-export type Alarms = { all: Alarm[]; forReleases: Alarm[] }
-
-/** Creates the alarms. Unless its definition says otherwise, an alarm is raised when its metric is above 0. */
-export function createAlarms(
-  scope: Construct,
-  { actions, ...resources }: MonitoredResources & { actions: SnsAction[] },
-): Alarms {
-  const alarms: Alarms = { all: [], forReleases: [] }
-  for (const definition of listAlarms(resources)) {
-    const { name, description, threshold = 0, endsRelease, ...props } = definition
-    const alarm = new Alarm(scope, `${name}Alarm`, {
-      alarmName: `${resources.name}-${name}`,
-      alarmDescription: `${typeof description === 'string' ? description : description(threshold)} See docs/operations.md.`,
-      evaluationPeriods: 1,
-      threshold,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-      ...props,
-    })
-    alarm.addAlarmAction(...actions)
-    alarm.addOkAction(...actions)
-    alarms.all.push(alarm)
-    if (endsRelease) alarms.forReleases.push(alarm)
-  }
-  return alarms
-}
-
 /** A message stays in the queue while its execution runs. Beyond the maximum run time of a runner, messages wait. */
 const MAX_QUEUE_WAIT = Duration.minutes(5)
 /** SQS delivers the messages of quiet groups before those of noisy ones: they wait for one runner to become free. */
@@ -94,7 +63,7 @@ const MAX_INDEX_THROTTLES = 100
  * Alarms on what clients experience first, then on what delays or ends executions. Their causes are graphs of the
  * dashboard: CloudWatch charges for every metric of an alarm.
  */
-function listAlarms({
+export function listAlarms({
   name,
   api,
   table,

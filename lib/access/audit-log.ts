@@ -1,20 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Access } from '../core/access.ts'
 import type { Version } from '../core/agent.ts'
-import {
-  type AuditEntry,
-  type AuditFilter,
-  type AuditStore,
-  type AuditTarget,
-  STARTING,
-  type StartedChange,
-  toChanges,
-  toShown,
-} from '../core/audit.ts'
+import { type AuditEntry, type AuditTarget, STARTING, type StartedChange } from '../core/audit.ts'
+import { toChanges, toShown } from '../core/audit-request.ts'
 import { BY_ID, type PageQuery, parsePage } from '../core/cursor.ts'
 import { ServiceError, Unavailable } from '../core/errors.ts'
 import { derivedId, isUuid, timeOfId } from '../core/ids.ts'
 import { DAY_MS } from '../core/limits.ts'
+import type { AuditFilter, AuditStore } from '../core/ports/access.ts'
 import type { Page, System } from '../core/ports/system.ts'
 import { type Environment, readSetting } from '../environment.ts'
 import { describeCause, logger } from '../logger.ts'

@@ -66,3 +66,12 @@ export function assertAllAgents({ agents }: Pick<Access, 'agents'>): void {
 export function idempotencyKeyOf({ tenantId }: Pick<Access, 'tenantId'>, key: string | undefined) {
   return key === undefined || tenantId === null ? key : `${tenantId}\n${key}`
 }
+
+/** @throws InsufficientScope */
+export function assertMayRunDraft(access: Access): void {
+  if (hasScope(access, 'manage')) return
+  throw new InsufficientScope(
+    `This version is a draft. Running it needs a token with the scope manage. Yours has: ${access.scopes?.join(', ')}.`,
+    ['manage'],
+  )
+}

@@ -1,4 +1,4 @@
-import { MAPPING_RULE, parseMapping } from '../access/claims.ts'
+import { MAPPING_RULE, parseMapping } from '../access/claim-mapping.ts'
 import * as identity from '../access/identity-settings.ts'
 import { parseToken, TOKEN_RULE } from '../access/tokens.ts'
 import type { Environment } from '../environment.ts'

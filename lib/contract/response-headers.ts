@@ -1,6 +1,6 @@
 import { MAX_SEARCHED } from '../core/limits.ts'
 import type { Operation } from './operations/operation.ts'
-import { parameterSchemas } from './parameters.ts'
+import { parameterSchemas } from './parameters/parameters.ts'
 import { type OperationName, operations } from './routes.ts'
 
 type Header = { description: string; schema: { type: 'string' | 'integer'; format?: string } }

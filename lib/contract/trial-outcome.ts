@@ -1,7 +1,8 @@
 import { findUnmet } from '../core/gate.ts'
 import { formatScore } from '../core/score-pairs.ts'
 import { type Gate, type TrialSums, VERDICTS, type Verdict } from '../core/trial.ts'
-import type { TrialItemRecord, TrialRecord } from './records/trial.ts'
+import type { TrialRecord } from './records/trial.ts'
+import type { TrialItemRecord } from './records/trial-item.ts'
 
 /** A trial that has ended. `gate`: that of the current version, null if it has none. */
 export type Outcome = {

@@ -1,4 +1,4 @@
-import type { TrialItemRecord } from './records/trial.ts'
+import type { TrialItemRecord } from './records/trial-item.ts'
 import {
   describeGate,
   describeSettings,

@@ -26,6 +26,14 @@ export function endOfStep(recorded: RecordedStep): { value: Json } | { failed: C
   return last?.failure?.retryAt === null ? { failed: last } : null
 }
 
+/** The steps of a code agent that have a value, which is JSON, by name. */
+export const endedSteps = (recorded: readonly RecordedStep[]): [name: string, json: string][] =>
+  recorded.flatMap((each): [string, string][] => {
+    const { step } = each
+    const end = endOfStep(each)
+    return step.kind === 'CODE' && end && 'value' in end ? [[step.name, JSON.stringify(end.value)]] : []
+  })
+
 /** Milliseconds between the attempts at a step. */
 export function timeInBackoff(attempts: CallResult[]): number {
   const pauses = attempts.slice(1).map(({ startedAt }, index) => {

@@ -1,18 +1,20 @@
-import {
-  CANCELLED,
-  type ExecutionError,
-  type ExecutionResult,
-  type ExecutionSummary,
-  roundDollars,
-  usageOfTree,
-} from './execution.ts'
+import type { ExecutionResult, ExecutionSummary } from './execution.ts'
+import { CANCELLED, type ExecutionError } from './execution-errors.ts'
 import { derivedId } from './ids.ts'
 import type { Json, JsonObject } from './json/json.ts'
 import { DAY_MS } from './limits.ts'
+import { roundDollars, usageOfTree } from './model-usage.ts'
 import { PayloadTooLarge } from './request-errors.ts'
 import type { SelectedBy } from './rollout.ts'
-import { judgementOf, type TrialSettings, type TrialSums, type Verdict } from './trial.ts'
-import { measuresOf } from './usage.ts'
+import type { BatchOptions } from './run-options.ts'
+import {
+  addVerdicts,
+  judgementOf,
+  type TrialSettings,
+  type TrialSums,
+  type Verdict,
+  type Verdicts,
+} from './trial.ts'
 import type { Wait } from './wait.ts'
 
 /** Lines of a batch, and bytes of JSON of their inputs that one block of them has, unless a line is larger alone. */
@@ -40,17 +42,6 @@ export type LineInput = { customId: string; input: JsonObject }
 
 /** A line of a request, or an item of its list, counted from 1. `problem`: why it is not JSON, as a predicate. */
 export type ReceivedLine = { line: number } & ({ value: Json } | { problem: string })
-
-/** What the options of a run in a batch are: those of the request. */
-export type BatchOptions = {
-  enforceInputSchema?: boolean | undefined
-  maxAgentSteps?: number | undefined
-  maxTokens?: number | undefined
-  maxCostUsd?: number | undefined
-  model?: string | undefined
-  useCache?: boolean | undefined
-  useDynamicLearning?: boolean | undefined
-}
 
 /**
  * Many inputs for one version. Times are ISO 8601. Line `n` belongs to lane `n % lanes`: the end of a line starts the
@@ -106,9 +97,6 @@ export type LaneTotals = {
   verdicts?: Verdicts
 }
 
-/** How many lines of a trial have a verdict; absent for none. */
-export type Verdicts = Partial<Record<Verdict, number>>
-
 /**
  * One of the lines of a batch that are open at the same time. A line that has given its lane to the next one has a lane
  * of its own, whose number is that of the line after those of all lanes.
@@ -158,13 +146,6 @@ export const sumTotals = (totals: LaneTotals[]): LaneTotals =>
     NO_TOTALS,
   )
 
-function addVerdicts(sum: Verdicts = {}, added: Verdicts = {}): Verdicts {
-  const counts = { ...sum }
-  for (const [verdict, count] of Object.entries(added) as [Verdict, number][])
-    counts[verdict] = (counts[verdict] ?? 0) + count
-  return counts
-}
-
 /** A batch, and what has become of its lines so far. */
 export type CountedBatch = { batch: Batch; totals: LaneTotals } & ReturnType<typeof waitingIn>
 
@@ -179,12 +160,6 @@ export type TrialItem = {
   verdict: Verdict | null
   /** Why there is no execution. */
   error: ExecutionError | null
-}
-
-/** How long a line has run, without the runs of its scorers. */
-export function runTimeOf(line: ExecutionSummary): number {
-  const { runTimeMs } = measuresOf(line, Date.parse(line.finishedAt ?? line.createdAt))
-  return Math.max(runTimeMs - (line.judgement?.scoring?.ms ?? 0), 0)
 }
 
 /** The totals of a line that has ended, with its scorers. */

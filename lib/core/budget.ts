@@ -1,4 +1,5 @@
-import { type ExecutionError, isUnused, type RunOptions, roundDollars, type Usage } from './execution.ts'
+import type { ExecutionError } from './execution-errors.ts'
+import { isUnused, roundDollars, type Usage } from './model-usage.ts'
 
 /** What a run may spend: input and output tokens, and US dollars. Null for no limit. */
 export type Budget = { maxTokens: number | null; maxCostUsd: number | null }
@@ -21,12 +22,6 @@ export function toBudget(...limits: Limits[]): Budget | null {
 function smallest(values: (number | null | undefined)[]): number | null {
   const given = values.filter((value) => value !== null && value !== undefined)
   return given.length > 0 ? Math.min(...given) : null
-}
-
-/** As stored with an execution: without the limits that are not set. */
-export function toOptions(budget: Budget | null): Pick<RunOptions, 'maxTokens' | 'maxCostUsd'> {
-  const { maxTokens = null, maxCostUsd = null } = budget ?? {}
-  return { ...(maxTokens !== null && { maxTokens }), ...(maxCostUsd !== null && { maxCostUsd }) }
 }
 
 /** Nothing, whatever it would cost, if nothing was used. */

@@ -1,26 +1,17 @@
-import type { Violation } from './errors.ts'
+import type { ExecutionError } from './execution-errors.ts'
 import type { JsonObject } from './json/json.ts'
-import { leaseTimes } from './lease-times.ts'
+import type { Lease } from './lease-times.ts'
+import type { Usage } from './model-usage.ts'
 import type { SelectedBy } from './rollout.ts'
+import type { RunOptions } from './run-options.ts'
+import type { ScheduledRun } from './schedule.ts'
 import type { RunScore, ScoredRun } from './score.ts'
 import type { SearchKey } from './search-keys.ts'
 import type { Judgement, Replay } from './trial.ts'
 import type { LimitSubject } from './usage-limits.ts'
-import type { Suspension, Wait } from './wait.ts'
+import type { PendingEvent, Suspension } from './wait.ts'
 
 export type ExecutionStatus = 'IN_PROGRESS' | 'SUCCESS' | 'ERROR'
-
-/** Why an execution ended in ERROR: a code for programs, a message for people, and optional details. */
-export type ExecutionError = { code: string; message: string; [detail: string]: unknown }
-
-/**
- * Violations of the input schema by the input that a code agent failed on, which the error has as `errors`, or as
- * `inputErrors` beside those of the output. Empty if the input was valid, and for errors of another origin.
- */
-export function inputErrorsOf({ code, errors, inputErrors }: ExecutionError): Violation[] {
-  const violations = code === 'AgentFailed' ? errors : inputErrors
-  return Array.isArray(violations) ? violations : []
-}
 
 /** One change that made an input fit its schema. Contains names and types, never a value. */
 export type InputAdaptation = {
@@ -30,36 +21,6 @@ export type InputAdaptation = {
   /** JSON Pointer into the input as sent; for `converted`, the type that was sent. */
   from?: string
   message: string
-}
-
-/** What model responses used. The optional counts are absent if the provider does not report them. */
-export type Usage = {
-  /** Includes the tokens read from and written to the provider's prompt cache. */
-  inputTokens: number
-  /** Includes the tokens of the reasoning. */
-  outputTokens: number
-  cachedInputTokens?: number
-  cacheWriteTokens?: number
-  reasoningTokens?: number
-  /** Searches of the web that the provider executed. */
-  webSearches?: number
-  /** The price in US dollars when the responses were received; absent if the model has no price. */
-  costUsd?: number
-  /** A part of it is estimated: the provider did not report it. Absent if nothing is. */
-  estimated?: true
-}
-
-/** A worker's exclusive right to write an execution. Times are milliseconds since the epoch. */
-export type Lease = { owner: string; expiresAt: number }
-
-/** Options of the call, stored so that a resumed run uses the same ones. */
-export type RunOptions = {
-  maxAgentSteps: number
-  model: string | null
-  useDynamicLearning: boolean
-  /** The budget of the run. Absent without a limit. */
-  maxTokens?: number
-  maxCostUsd?: number
 }
 
 /** A client's rating of a final execution. */
@@ -186,12 +147,6 @@ export type Execution = {
 /** `line`: its number, from 0. `lane`: the one whose next line its end starts. */
 export type BatchLine = { id: string; customId: string; line: number; lane: number }
 
-/** `at`: when it was due, in ISO 8601. */
-export type ScheduledRun = { name: string; at: string }
-
-/** It began to wait; `at` in milliseconds since the epoch. `revision`: of the event. */
-export type PendingEvent = { revision: number; at: number; waits: Wait[] }
-
 /** A computed step that the database did not store, and which attempt computed it. `usage`: of a model response. */
 export type LostStep = { number: number; attempt: number; usage?: Usage }
 
@@ -230,210 +185,7 @@ export type Outcome = {
   | ({ status: 'ERROR'; error: ExecutionError } & Partial<Progress>)
 )
 
-/** Stored with every run, so it has no member that is not required. */
-export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 }
-
-/** Of steps that are known to cost nothing. */
-export const NO_COST: Usage = { ...NO_USAGE, costUsd: 0 }
-
-export const CANCELLED: ExecutionError = {
-  code: 'Cancelled',
-  message: 'The execution was cancelled on request.',
-}
-
 /** An ERROR outcome that keeps the recorded progress. */
 export const failure = (error: ExecutionError): Outcome => ({ status: 'ERROR', error })
-
-export type NewExecution = Pick<
-  Execution,
-  'id' | 'organizationId' | 'agentId' | 'versionId' | 'tenantId' | 'input' | 'options'
-> &
-  Partial<
-    Pick<
-      Execution,
-      | 'idempotencyId'
-      | 'cache'
-      | 'inputAdaptations'
-      | 'sharesWorker'
-      | 'tokenId'
-      | 'isDraft'
-      | 'webhookUrl'
-      | 'batch'
-      | 'schedule'
-      | 'limits'
-      | 'replay'
-      | 'selectedBy'
-      | 'learnedFrom'
-      | 'traceparent'
-      | 'watchedUntil'
-      | 'keys'
-      | 'scored'
-      | 'scores'
-    >
-  > & {
-    now: number
-    deadlineMs: number
-    lease: Lease | null
-    /** When the sweeper first checks it: how long it may wait for its first claim, and longer than a lease. */
-    graceMs?: number
-    /** Present for a tool call of another execution. */
-    parent?: { executionId: string; callers: string[] }
-  }
-
-/** An accepted execution: leased by the caller (synchronous) or waiting for a worker (asynchronous). */
-export function newExecution(params: NewExecution & { lease: Lease }): LeasedExecution
-export function newExecution(params: NewExecution): Execution
-export function newExecution(params: NewExecution): Execution {
-  const { now, deadlineMs, lease, graceMs = leaseTimes().graceMs, parent, ...given } = params
-  const createdAt = new Date(now).toISOString()
-  return {
-    idempotencyId: null,
-    cache: null,
-    inputAdaptations: [],
-    sharesWorker: false,
-    tokenId: null,
-    isDraft: false,
-    webhookUrl: null,
-    batch: null,
-    schedule: null,
-    limits: [],
-    replay: null,
-    selectedBy: 'CURRENT',
-    learnedFrom: null,
-    traceparent: null,
-    watchedUntil: null,
-    keys: [],
-    scored: null,
-    scores: [],
-    ...given,
-    ...(given.replay?.isTrial && { cache: null }),
-    source: sourceOf(params),
-    parentExecutionId: parent?.executionId ?? null,
-    callers: parent?.callers ?? [],
-    status: 'IN_PROGRESS',
-    output: null,
-    error: null,
-    cached: false,
-    cachedExecutionId: null,
-    createdAt,
-    startedAt: lease ? createdAt : null,
-    finishedAt: null,
-    steps: 0,
-    usage: NO_USAGE,
-    model: null,
-    warnings: [],
-    feedback: null,
-    attempts: lease ? 1 : 0,
-    attemptsSinceProgress: lease ? 1 : 0,
-    outages: 0,
-    lostSteps: [],
-    lostUsage: null,
-    childUsage: null,
-    judgement: null,
-    replayedUsage: null,
-    lastError: null,
-    lease,
-    suspension: null,
-    waitedMs: 0,
-    workedMs: 0,
-    pendingEvents: [],
-    callbackSecret: null,
-    openUntil: now + graceMs,
-    deadlineAt: now + deadlineMs,
-    logs: null,
-  }
-}
-
-function sourceOf({ scored, parent, replay, batch, schedule }: NewExecution): Execution['source'] {
-  if (scored && !scored.isCallee) return 'SCORE'
-  if (parent) return 'AGENT'
-  return replay?.isTrial ? 'TRIAL' : batch ? 'BATCH' : schedule ? 'SCHEDULE' : 'API'
-}
-
-/** An execution that is final at creation because it reuses the result of another one. */
-export function cachedExecution(
-  params: Omit<NewExecution, 'lease'>,
-  cachedExecutionId: string,
-  output: JsonObject,
-): Execution {
-  const execution = newExecution({ ...params, lease: null })
-  const times = { startedAt: execution.createdAt, finishedAt: execution.createdAt, openUntil: null }
-  // The run that computed the result may have been scored.
-  return { ...execution, ...times, status: 'SUCCESS', output, cached: true, cachedExecutionId, scores: [] }
-}
-
-/**
- * An accepted execution that waits for its turn, because one of its limits permits no more. It is not in progress, and
- * its deadline does not begin before.
- */
-export function queuedExecution(params: Omit<NewExecution, 'lease'>, maxWaitMs: number): Execution {
-  const execution = newExecution({ ...params, lease: null })
-  const { createdAt: since } = execution
-  const until = params.now + maxWaitMs
-  const waits: Wait[] = [{ kind: 'limit', name: 'maxOpenExecutions', since, until: null }]
-  return {
-    ...execution,
-    suspension: { at: params.now, until, waits },
-    deadlineAt: until + params.deadlineMs,
-  }
-}
-
-/** An execution that is final at creation because it cannot be run. */
-export function failedExecution(params: Omit<NewExecution, 'lease'>, error: ExecutionError): Execution {
-  const execution = newExecution({ ...params, lease: null })
-  return { ...execution, finishedAt: execution.createdAt, openUntil: null, status: 'ERROR', error }
-}
-
-const OPTIONAL_COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens', 'webSearches'] as const
-
-/** The sum. A count that only some responses report is the sum of these; a cost is known only if all costs are. */
-export function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Usage = {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-  }
-  for (const name of OPTIONAL_COUNTS) {
-    const [first, second] = [a[name], b[name]]
-    if (first !== undefined || second !== undefined) sum[name] = (first ?? 0) + (second ?? 0)
-  }
-  const [first, second] = [a.costUsd, b.costUsd]
-  if (first !== undefined && second !== undefined) sum.costUsd = roundDollars(first + second)
-  if (a.estimated || b.estimated) sum.estimated = true
-  return sum
-}
-
-type Used = Pick<Execution, 'steps' | 'usage' | 'lostSteps' | 'lostUsage'>
-
-/** What a run has used: its stored steps, those that could not be stored, and responses that could not be used. */
-export function totalUsage({ steps, usage, lostSteps, lostUsage }: Used): Usage {
-  const used = [steps > 0 && usage, ...lostSteps.map((step) => step.usage), lostUsage].filter(
-    (each) => !!each,
-  )
-  return used.length > 0 ? used.reduce(addUsage) : usage
-}
-
-/** What a run has used, with the agents that it called as tools; null if nothing. */
-export function usageOfTree({ usage, childUsage }: Pick<Execution, 'usage' | 'childUsage'>): Usage | null {
-  const used = [isUnused(usage) ? null : usage, childUsage].filter((each) => each !== null)
-  return used.length > 0 ? used.reduce(addUsage) : null
-}
-
-export const isUnused = ({ inputTokens, outputTokens }: Usage): boolean => inputTokens + outputTokens === 0
-
-/** To a billionth of a dollar, so that sums show no binary fractions. */
-export const roundDollars = (amount: number): number => Math.round(amount * 1e9) / 1e9
-
-/**
- * Whether the step limit forced the last response of the run: with a higher limit, which has the same cache key, the
- * result might be another one. Steps of code agents have a limit of their own, which ends the run.
- */
-export const hasUsedAllSteps = (
-  { steps, model }: Pick<Execution, 'steps' | 'model'>,
-  { maxAgentSteps }: RunOptions,
-) => model !== null && steps >= maxAgentSteps
-
-/** Whether the feedback says that the output is wrong. */
-export const isRejection = ({ rating, correctedOutput }: Feedback): boolean =>
-  rating === -1 || correctedOutput !== null
 
 export const isFinal = ({ status }: Pick<Execution, 'status'>): boolean => status !== 'IN_PROGRESS'

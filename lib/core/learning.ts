@@ -77,3 +77,7 @@ export interface LearningStore {
   /** The executions of `ids` that still exist, in that order. */
   getExamples(params: LearningScope & { ids: string[]; teachers?: Teachers }): Promise<Example[]>
 }
+
+/** Whether the feedback says that the output is wrong. */
+export const isRejection = ({ rating, correctedOutput }: Feedback): boolean =>
+  rating === -1 || correctedOutput !== null

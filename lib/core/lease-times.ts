@@ -1,4 +1,18 @@
-import { LEASE_MS, RETRY_BACKOFF_MS } from './limits.ts'
+/** A worker's exclusive right to write an execution. Times are milliseconds since the epoch. */
+export type Lease = { owner: string; expiresAt: number }
+
+/** Lease duration without a heartbeat. */
+export const LEASE_MS = 60_000
+
+/** First delay before a run is retried after a retryable error. */
+export const RETRY_BACKOFF_MS = 5_000
+
+/**
+ * Delay until content that may have no record is checked. Longer than a lease, the writes in flight at its end and the
+ * 5 minutes for which AWS accepts a signed request:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
+ */
+export const CLEANUP_DELAY_MS = 8 * 60 * 1000
 
 /** Timing of leases and retries, in milliseconds. Two values determine all of it, so that tests can shorten it. */
 export type LeaseTimes = {

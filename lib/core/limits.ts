@@ -68,34 +68,11 @@ export const MAX_USAGE_ROWS = 500_000
 /** Retired versions of an agent, whose item lists them: 70 kB of the 400 kB that an item can have. */
 export const MAX_RETIRED_VERSIONS = 1_000
 
-/** Versions of an agent whose item says why the service has ended their rollout. */
-export const MAX_ABORTED_ROLLOUTS = 50
-
 /** Violations that one error lists. */
 export const MAX_VIOLATIONS = 100
 
 /** Payload bytes of one page: what a response can carry, with room for JSON overhead. */
 export const MAX_PAGE_BYTES = 4_000_000
-
-/** Lease duration without a heartbeat. */
-export const LEASE_MS = 60_000
-
-/** First delay before a run is retried after a retryable error. */
-export const RETRY_BACKOFF_MS = 5_000
-
-/**
- * Delay until content that may have no record is checked. Longer than a lease, the writes in flight at its end and the
- * 5 minutes for which AWS accepts a signed request:
- * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
- */
-export const CLEANUP_DELAY_MS = 8 * 60 * 1000
-
-/**
- * Delay until what has ended in a minute is counted for good. A write that ends an execution is sent within
- * `MAX_ENDING_MS` of the time that it records, or not at all; AWS accepts it for 5 minutes.
- */
-export const FOLD_DELAY_MS = 6 * 60 * 1000
-export const MAX_ENDING_MS = 40 * 1000
 
 /** Deadline of an execution, after which the sweeper ends it. */
 export const DEADLINE_MS = DAY_MS

@@ -1,7 +1,7 @@
 import type { ModelSettings } from './agent.ts'
-import type { Usage } from './execution.ts'
 import type { Json, JsonObject } from './json/json.ts'
 import type { Media } from './media.ts'
+import type { Usage } from './model-usage.ts'
 import type { ApprovalRule } from './wait.ts'
 
 /** The tool through which a model returns its output; reserved, so no tool of an agent may use this name. */
@@ -184,18 +184,4 @@ export class ModelError extends Error {
 /** The model cannot be used: its name, reasoning level or API key is wrong. Thrown before any request is sent. */
 export class ModelConfigurationError extends Error {
   override readonly name = 'ModelConfigurationError'
-}
-
-/**
- * What a model request consists of: names, and hashes of what is long. Equal requests have equal keys. `declarations`:
- * the stored declarations of its MCP tools.
- */
-export type RequestKey = {
-  model: string
-  answerMode: string
-  instructions: string
-  tools: string
-  messages: string
-  truncatedAfter?: number
-  declarations?: string
 }

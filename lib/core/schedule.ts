@@ -1,6 +1,6 @@
-import type { BatchOptions } from './batch.ts'
 import { derivedId } from './ids.ts'
 import type { JsonObject } from './json/json.ts'
+import type { BatchOptions } from './run-options.ts'
 
 /** Firings that a schedule remembers. */
 export const MAX_FIRINGS = 10
@@ -106,3 +106,6 @@ export function addFirings(firings: Firing[], further: Firing[]): Firing[] {
     if (byTime.get(firing.scheduledFor)?.status !== 'STARTED') byTime.set(firing.scheduledFor, firing)
   return [...byTime.values()].sort((a, b) => (a.scheduledFor < b.scheduledFor ? 1 : -1))
 }
+
+/** `at`: when it was due, in ISO 8601. */
+export type ScheduledRun = { name: string; at: string }

@@ -1,7 +1,8 @@
 import type { Budget } from './budget.ts'
-import type { Execution, ExecutionStatus, LostStep, Progress, Usage } from './execution.ts'
+import type { Execution, ExecutionStatus, LostStep, Progress } from './execution.ts'
 import type { Json } from './json/json.ts'
-import type { ModelStopReason, RequestKey, ResponsePart, ToolCall, ToolResult } from './model.ts'
+import type { ModelStopReason, ResponsePart, ToolCall, ToolResult } from './model.ts'
+import type { Usage } from './model-usage.ts'
 import type { Page, PageRequest } from './ports/system.ts'
 import type { CallApproval, Suspension, Wait, WaitRequest } from './wait.ts'
 
@@ -182,3 +183,17 @@ export type ExecutionEvent =
   | { kind: 'waiting'; id: string; waits: Wait[] }
   /** Nothing has happened for a while. */
   | { kind: 'idle' }
+
+/**
+ * What a model request consists of: names, and hashes of what is long. Equal requests have equal keys. `declarations`:
+ * the stored declarations of its MCP tools.
+ */
+export type RequestKey = {
+  model: string
+  answerMode: string
+  instructions: string
+  tools: string
+  messages: string
+  truncatedAfter?: number
+  declarations?: string
+}

@@ -134,3 +134,13 @@ export type Gate = {
   scores?: Record<string, ScoreGate> | undefined
   minRuns?: number | undefined
 }
+
+/** How many lines of a trial have a verdict; absent for none. */
+export type Verdicts = Partial<Record<Verdict, number>>
+
+export function addVerdicts(sum: Verdicts = {}, added: Verdicts = {}): Verdicts {
+  const counts = { ...sum }
+  for (const [verdict, count] of Object.entries(added) as [Verdict, number][])
+    counts[verdict] = (counts[verdict] ?? 0) + count
+  return counts
+}

@@ -112,13 +112,21 @@ export function endOfPeriod(period: CostPeriod, at: number): number {
   return period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)
 }
 
-/** The period whose cost limit is used up, the one that ends later if both are; null without one. */
-export function exceededPeriod(
-  { maxCostUsd: { day, month } }: Pick<UsageLimits, 'maxCostUsd'>,
-  spent: Spent,
-): CostPeriod | null {
-  if (month !== null && spent.month >= month) return 'month'
-  return day !== null && spent.day >= day ? 'day' : null
+/** A tenant or an agent that has limits. */
+export type Limited = { subject: LimitSubject; limits: StoredLimits }
+
+export const hasCostLimit = ({ limits: { maxCostUsd } }: Limited): boolean =>
+  maxCostUsd.day !== null || maxCostUsd.month !== null
+
+type UsedUp = ReachedLimit & { period: CostPeriod }
+
+/** The cost limit of a subject that is used up, the one that ends later if both are; null if there is none. */
+export function findUsedUp({ subject, limits: { maxCostUsd } }: Limited, spent: Spent): UsedUp | null {
+  for (const period of ['month', 'day'] as const) {
+    const max = maxCostUsd[period]
+    if (max !== null && spent[period] >= max) return { subject, limit: `maxCostUsd.${period}`, max, period }
+  }
+  return null
 }
 
 /** A sentence that says which limit of whom is reached. */

@@ -66,6 +66,21 @@ function withFewerSignals({ signals = [], ...wait }: Wait): Wait {
 
 const sizeOf = (wait: Wait): number => Buffer.byteLength(JSON.stringify(wait))
 
+/** What a code agent, or a remote agent's run, says that it waits for. `timeoutSeconds` is null without a limit. */
+export type WaitCall =
+  | { kind: 'sleep'; seconds: number }
+  | { kind: 'sleep'; until: string }
+  | {
+      kind: 'signal'
+      signals: string[]
+      isAny: boolean
+      timeoutSeconds: number | null
+      schema?: { [keyword: string]: unknown }
+      /** See `WaitRequest`. */
+      tellsCancel?: boolean
+    }
+  | { kind: 'approval'; title: string; dataJson: string; timeoutSeconds: number | null }
+
 /** What a code agent waits for, or the run of a remote agent, as stored with its step. */
 export type WaitRequest =
   | { kind: 'sleep'; until: string }
@@ -135,3 +150,6 @@ export const SIGNAL_NAME_RULE =
 /** Whether anybody has to decide: such executions are listed apart. */
 export const needsApproval = (waits: Pick<Wait, 'kind'>[]): boolean =>
   waits.some(({ kind }) => kind === 'approval')
+
+/** It began to wait; `at` in milliseconds since the epoch. `revision`: of the event. */
+export type PendingEvent = { revision: number; at: number; waits: Wait[] }

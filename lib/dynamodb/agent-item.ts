@@ -1,6 +1,6 @@
 import type { Agent, Promotion, Version, VersionStatus } from '../core/agent.ts'
 import type { AbortedRollout, Rollout } from '../core/rollout.ts'
-import { LIST_SHARDS, ownedShard, shardOf, TIMER_SHARDS, timerShard } from './table/keys.ts'
+import { LIST_SHARDS, ownedShard, shardOf, timerShardOf } from './table/keys.ts'
 import { type Change, type Condition, type Item, pick } from './table/table.ts'
 
 /** Approximate size of the record as JSON. */
@@ -32,7 +32,7 @@ export function toAgentChange(version: Version, item: Item, syncAt: number | nul
 
 /** Set once: a process may have moved it, which synchronizes with an earlier version. It notices that. */
 export const syncTimer = (agentId: string, syncAt: number): Item => ({
-  openShard: timerShard(shardOf(agentId, TIMER_SHARDS)),
+  openShard: timerShardOf(agentId),
   openUntil: syncAt,
 })
 

@@ -1,14 +1,8 @@
-import type { AuditEntry, AuditFilter, AuditStore, AuditTarget } from '../core/audit.ts'
+import type { AuditEntry, AuditTarget } from '../core/audit.ts'
 import { firstIdAt } from '../core/ids.ts'
+import type { AuditFilter, AuditStore } from '../core/ports/access.ts'
 import { allOf } from './table/expressions.ts'
-import {
-  AUDIT_PARTITIONS,
-  auditKey,
-  auditPartition,
-  OUTBOX_SHARDS,
-  outboxShard,
-  shardOf,
-} from './table/keys.ts'
+import { AUDIT_PARTITIONS, auditKey, auditPartition, outboxKeys } from './table/keys.ts'
 import { readShardedPage } from './table/sharded-list.ts'
 import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
 
@@ -20,8 +14,7 @@ export const auditStore = (table: Table): AuditStore => ({
         ...keyOf(entry),
         ...toItem(entry),
         ...(isMarked && {
-          openShard: outboxShard(shardOf(entry.id, OUTBOX_SHARDS)),
-          openUntil: Date.parse(entry.at),
+          ...outboxKeys(entry.id, Date.parse(entry.at)),
         }),
       },
       NOT_EXISTS,

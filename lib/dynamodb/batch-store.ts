@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import pLimit from 'p-limit'
 import { type Batch, BLOCK, firstLane, type Lane, type LineInput } from '../core/batch.ts'
 import { withoutOthers } from '../core/cursor.ts'
-import type { ExecutionError } from '../core/execution.ts'
+import type { ExecutionError } from '../core/execution-errors.ts'
 import { parseStoredJson } from '../core/json/parse-json.ts'
 import type { BatchStore } from '../core/ports/batches.ts'
 import { MAX_TRIAL_RUNS } from '../core/trial.ts'
+import { belongsTo } from './cache-stores.ts'
 import { deleteItems } from './executions/cleanup.ts'
 import { storeError, withoutNulls } from './executions/execution-item.ts'
-import { belongsTo } from './reservation-stores.ts'
 import { readChunks, writeChunks } from './table/chunks.ts'
 import { allOf, anyOf } from './table/expressions.ts'
 import {
@@ -19,12 +19,10 @@ import {
   LANE_SHARDS,
   LIST_SHARDS,
   laneKey,
-  OUTBOX_SHARDS,
-  outboxShard,
+  outboxKeys,
   ownedShard,
   shardOf,
-  TIMER_SHARDS,
-  timerShard,
+  timerShardOf,
 } from './table/keys.ts'
 import { TABLE } from './table/schema.ts'
 import { listRecords } from './table/sharded-list.ts'
@@ -157,10 +155,7 @@ export function batchStore(table: Table): BatchStore {
     },
 
     async end({ batch: { id }, totals, sums = null, endedAt, isMarked }) {
-      const marks = isMarked && {
-        openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
-        openUntil: Date.parse(endedAt),
-      }
+      const marks = isMarked && outboxKeys(id, Date.parse(endedAt))
       const item = await table.update(batchKey(id), {
         set: { status: 'ENDED', totals, endedAt, ...(sums && { sums }), ...marks },
         remove: marks ? [] : ['openShard', 'openUntil'],
@@ -226,7 +221,7 @@ const isHidden = (as?: Hidden): Condition =>
     ? { expression: '#hidden = :as', names: ['hidden'], values: { as } }
     : { expression: 'attribute_exists(#hidden)', names: ['hidden'] }
 
-const timerKey = (id: string): Item => ({ openShard: timerShard(shardOf(id, TIMER_SHARDS)) })
+const timerKey = (id: string): Item => ({ openShard: timerShardOf(id) })
 
 /** Blocks of at most `BLOCK.lines` lines, and at most `BLOCK.bytes` bytes of JSON unless a line is larger. */
 function toBlocks(lines: LineInput[]): { first: number; json: string }[] {

@@ -13,8 +13,7 @@ import {
   outboxShard,
   shardOf,
   subjectOf,
-  TIMER_SHARDS,
-  timerShard,
+  timerShardOf,
 } from './table/keys.ts'
 import { listRecords } from './table/sharded-list.ts'
 import {
@@ -159,7 +158,7 @@ function toItem(delivery: Delivery, dueAt: number | null): Item {
       listOrder: `${orderOf(delivery)}#${String(revision).padStart(7, '0')}`,
     }),
     ...(dueAt !== null && {
-      openShard: timerShard(shardOf(id, TIMER_SHARDS)),
+      openShard: timerShardOf(id),
       openUntil: dueAt,
     }),
   }

@@ -6,15 +6,7 @@ import { MAX_SCHEDULES, type Schedule } from '../core/schedule.ts'
 import { isOwnedBy } from './agent-item.ts'
 import { withoutNulls } from './executions/execution-item.ts'
 import { allOf } from './table/expressions.ts'
-import {
-  type Key,
-  SCHEDULE_PREFIX,
-  scheduleKey,
-  schedulesKey,
-  shardOf,
-  TIMER_SHARDS,
-  timerShard,
-} from './table/keys.ts'
+import { type Key, SCHEDULE_PREFIX, scheduleKey, schedulesKey, timerShardOf } from './table/keys.ts'
 import { fitPage } from './table/sharded-list.ts'
 import { orCorrupt, readText, type StoredText, textBytes, toStoredText } from './table/stored-text.ts'
 import { type Condition, type Item, NOT_EXISTS, type Table } from './table/table.ts'
@@ -106,7 +98,7 @@ const toItem = ({ input, ...schedule }: Schedule): Item => ({
   ...scheduleKey(schedule.agentId, schedule.name),
   ...withoutNulls(schedule),
   input: toStoredText(JSON.stringify(input)),
-  ...(schedule.openUntil !== null && { openShard: timerShard(shardOf(schedule.agentId, TIMER_SHARDS)) }),
+  ...(schedule.openUntil !== null && { openShard: timerShardOf(schedule.agentId) }),
 })
 
 /** Null is stored as an absent attribute. */

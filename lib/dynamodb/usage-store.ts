@@ -5,13 +5,13 @@ import type { UsagePosition, UsageStore } from '../core/ports/usage.ts'
 import {
   INTERVAL_MS,
   measuresOf,
-  NO_TOTALS,
   startOf,
   USAGE_RANGES,
   type UsageEntry,
   type UsageInterval,
   type UsageRow,
 } from '../core/usage.ts'
+import { NO_TOTALS } from '../core/usage-rows.ts'
 import { type ExecutionItem, readUsageCode } from './executions/execution-item.ts'
 import { MissingChunk, readChunks, writeChunks } from './table/chunks.ts'
 import { allOf } from './table/expressions.ts'

@@ -1,25 +1,22 @@
 import pLimit from 'p-limit'
 import {
   type BatchLine,
-  CANCELLED,
   type Execution,
-  type ExecutionError,
   type ExecutionSummary,
   isFinal,
   type Progress,
 } from '../core/execution.ts'
+import { CANCELLED, type ExecutionError } from '../core/execution-errors.ts'
 import type { ExecutionStore } from '../core/ports/executions.ts'
 import type { FeedQueue, RunQueue, SlotQueue } from '../core/ports/queues.ts'
-import type { System } from '../core/ports/system.ts'
+import type { OwnedId, System } from '../core/ports/system.ts'
 import type { LimitStore } from '../core/ports/usage.ts'
 import { scoredBy } from '../core/run-score.ts'
 import { type StepStore, withLost } from '../core/step.ts'
-import { endOfWait } from '../core/transitions.ts'
+import { endOfWait } from '../core/suspension.ts'
 import { isoNow, queuedOf } from './engine.ts'
 import { releaseSlots } from './queued-runs.ts'
 import { emitCompleted } from './wait-for-completion.ts'
-
-type Key = { organizationId: string; id: string }
 
 export type Endings = {
   executions: Pick<ExecutionStore, 'end' | 'getSummary' | 'listOpenChildren' | 'settle'>
@@ -40,16 +37,16 @@ type EndGuard = Pick<Parameters<ExecutionStore['end']>[0], 'listed' | 'unleasedA
 const PARALLEL_CHILDREN = 10
 
 /** Ends an open execution in ERROR with what its steps used, and closes its journal. Null if it is final or missing. */
-export const endExecution = (stores: Endings, { error, ...key }: Key & { error: ExecutionError }) =>
+export const endExecution = (stores: Endings, { error, ...key }: OwnedId & { error: ExecutionError }) =>
   end(stores, key, error, stores.steps.close, {})
 
 /** The same of one that no worker is running: its journal stays as it is. */
-export const endAbandoned = (stores: Endings, key: Key, error: ExecutionError, guard: EndGuard) =>
+export const endAbandoned = (stores: Endings, key: OwnedId, error: ExecutionError, guard: EndGuard) =>
   end(stores, key, error, stores.steps.getProgress, guard)
 
 async function end(
   stores: Endings,
-  { organizationId, id }: Key,
+  { organizationId, id }: OwnedId,
   error: ExecutionError,
   readProgress: StepStore['getProgress'],
   guard: EndGuard,
@@ -79,7 +76,7 @@ async function end(
   return ended
 }
 
-export const hasOpenChildren = async ({ executions }: Pick<Endings, 'executions'>, key: Key) =>
+export const hasOpenChildren = async ({ executions }: Pick<Endings, 'executions'>, key: OwnedId) =>
   (await executions.listOpenChildren(key)).length > 0
 
 /** What follows from the end of an execution, at once. Best effort: until it is done, the sweeper repeats it. */
@@ -119,7 +116,7 @@ export async function settle(stores: Endings, ended: ExecutionSummary): Promise<
   return false
 }
 
-async function endChild(stores: Endings, key: Key): Promise<void> {
+async function endChild(stores: Endings, key: OwnedId): Promise<void> {
   if (await endExecution(stores, { ...key, error: CANCELLED })) emitCompleted(key.id)
 }
 
@@ -152,7 +149,7 @@ export async function hasFinalParent(
 type Readers = { executions: Pick<ExecutionStore, 'getSummary'>; steps: Pick<StepStore, 'read'> }
 
 /** The progress of a run that no worker resumes, and the steps of its record that are lost indeed. */
-export async function withLosses({ executions, steps }: Readers, key: Key, progress: Progress | null) {
+export async function withLosses({ executions, steps }: Readers, key: OwnedId, progress: Progress | null) {
   const summary = progress && (await executions.getSummary(key))
   return withLost(steps, key.id, progress, summary?.lostSteps ?? [])
 }

@@ -1,9 +1,10 @@
 import { type Execution, isFinal } from '../core/execution.ts'
+import { attemptsExhausted, DEADLINE_EXCEEDED } from '../core/execution-errors.ts'
 import { type LeaseTimes, nextSweep } from '../core/lease-times.ts'
+import { MAX_ATTEMPTS } from '../core/limits.ts'
 import type { ExecutionStore, StaleExecution } from '../core/ports/executions.ts'
 import type { RunQueue } from '../core/ports/queues.ts'
 import type { System } from '../core/ports/system.ts'
-import { attemptsExhausted, DEADLINE_EXCEEDED, hasAttemptsLeft } from '../core/transitions.ts'
 import { type Endings, endAbandoned, settle } from './end-execution.ts'
 import { queuedOf } from './engine.ts'
 
@@ -165,3 +166,10 @@ export async function processDeadLetter(params: DeadLetter): Promise<Result> {
 
 /** The values of an execution that was due. */
 export const listedOf = ({ openUntil, deadlineAt }: StaleExecution) => ({ listed: { openUntil, deadlineAt } })
+
+/**
+ * Whether a dead-lettered message is replaced by a new one. A message can exceed maxReceiveCount with fewer attempts at
+ * its run: the run made progress in between, or workers could not claim it because DynamoDB or Lambda throttled them.
+ */
+const hasAttemptsLeft = ({ attemptsSinceProgress, lostSteps }: Execution): boolean =>
+  attemptsSinceProgress < MAX_ATTEMPTS && lostSteps.length < MAX_ATTEMPTS

@@ -1,6 +1,7 @@
 import { hashJson } from '../core/json/hash-json.ts'
 import type { Json } from '../core/json/json.ts'
-import type { ModelRequest, RequestKey, ToolDeclaration } from '../core/model.ts'
+import type { ModelRequest, ToolDeclaration } from '../core/model.ts'
+import type { RequestKey } from '../core/step.ts'
 
 /** Enough that two requests of an agent never have the same, and short enough to review. */
 const HASH_CHARACTERS = 16

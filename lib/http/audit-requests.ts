@@ -2,19 +2,17 @@ import { audited, type Begin, type Note } from '../access/audit-log.ts'
 import { mayTeach } from '../access/permissions.ts'
 import type { Access } from '../core/access.ts'
 import { FRONT_MATTER } from '../core/agent.ts'
+import type { AuditAction, AuditSource, AuditTarget } from '../core/audit.ts'
 import {
-  type AuditAction,
-  type AuditSource,
-  type AuditStore,
-  type AuditTarget,
   actorOf,
   MAX_USER_AGENT_CHARACTERS,
   targetOf,
   toShown,
   withoutResults,
-} from '../core/audit.ts'
+} from '../core/audit-request.ts'
 import { agentIdFrom } from '../core/ids.ts'
 import { isJsonObject } from '../core/json/json.ts'
+import type { AuditStore } from '../core/ports/access.ts'
 import { system } from '../system.ts'
 import type { ServiceEvent } from './event.ts'
 

@@ -5,12 +5,12 @@ import type { System } from '../core/ports/system.ts'
 import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'
 import { INTERVAL_MS } from '../core/usage.ts'
 import {
-  type CostPeriod,
   endOfPeriod,
-  exceededPeriod,
+  findUsedUp,
+  hasCostLimit,
+  type Limited,
   type LimitSubject,
   orderOf,
-  type ReachedLimit,
   type Spending,
   type Spent,
   type StoredLimits,
@@ -53,9 +53,6 @@ export function forgetLimits(organizationId: string, subject: LimitSubject): voi
   known.delete(idOf(organizationId, subject))
 }
 
-/** A tenant or an agent that has limits. */
-export type Limited = { subject: LimitSubject; limits: StoredLimits }
-
 type Owners = { organizationId: string; tenantId: string | null; agentId: string }
 
 /**
@@ -78,23 +75,11 @@ export async function limitsOf(store: Reading['store'], owners: Owners): Promise
   return read.filter((each): each is Limited => !!each.limits)
 }
 
-/** The cost limit of a subject that is used up; null if there is none. */
-export function findUsedUp({ subject, limits }: Limited, spent: Spent): UsedUp | null {
-  const period = exceededPeriod(limits, spent)
-  const max = period && limits.maxCostUsd[period]
-  return period && max !== null ? { subject, limit: `maxCostUsd.${period}`, max, period } : null
-}
-
-type UsedUp = ReachedLimit & { period: CostPeriod }
-
 /** What a subject has spent in the periods of this time, in milliseconds since the epoch. @throws Unavailable */
 export const readSpent = async (
   store: Pick<LimitStore, 'getSpent'>,
   { limits, ...key }: SubjectKey & { limits: StoredLimits; at: number },
 ): Promise<Spent> => withSpentBefore(await store.getSpent(key), limits, key.at)
-
-export const hasCostLimit = ({ limits: { maxCostUsd } }: Limited): boolean =>
-  maxCostUsd.day !== null || maxCostUsd.month !== null
 
 export type LimitStores = LimitStore & SlotQueue
 

@@ -2,13 +2,14 @@ import { assertAllAgents, visibilityOf } from '../access/permissions.ts'
 import { type Access, isTenantId } from '../core/access.ts'
 import { BY_SUBJECT, type PageQuery, parsePage } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
-import { roundDollars } from '../core/execution.ts'
+import { roundDollars } from '../core/model-usage.ts'
 import type { Page, System } from '../core/ports/system.ts'
 import type { LimitStore, SubjectKey } from '../core/ports/usage.ts'
 import { InvalidCursor } from '../core/request-errors.ts'
 import { LimitsNotFound } from '../core/resource-errors.ts'
 import {
   type CostPeriod,
+  hasCostLimit,
   type LimitSubject,
   type LimitsUse,
   NO_LIMITS,
@@ -17,7 +18,7 @@ import {
   type StoredLimits,
   type UsageLimits,
 } from '../core/usage-limits.ts'
-import { forgetLimits, hasCostLimit, readSpent } from './limits.ts'
+import { forgetLimits, readSpent } from './limits.ts'
 
 type Stores = { limits: LimitStore; system: Pick<System, 'now'> }
 type Reference = { access: Access; subject: LimitSubject }

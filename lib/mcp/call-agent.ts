@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import * as z from 'zod/mini'
 import { resolveTenant } from '../access/permissions.ts'
-import { idempotencyHeaders, runParameters } from '../contract/parameters.ts'
+import { idempotencyHeaders, runParameters } from '../contract/parameters/runs.ts'
 import type { Access } from '../core/access.ts'
 import { type Execution, isFinal } from '../core/execution.ts'
 import { isJsonObject, type Json } from '../core/json/json.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { audited } from '../access/audit-log.ts'
 import { suggestSlug } from '../agents/visible-agents.ts'
-import { executionPageParameters } from '../contract/parameters.ts'
+import { executionPageParameters } from '../contract/parameters/executions.ts'
 import {
   changedExecutionRecord,
   executionRecord,
@@ -10,7 +10,7 @@ import {
   toExecutionSummary,
 } from '../contract/records/execution.ts'
 import { toSeenRecord } from '../contract/records/seen.ts'
-import { actorOf, targetOf } from '../core/audit.ts'
+import { actorOf, targetOf } from '../core/audit-request.ts'
 import { encodeCursor } from '../core/cursor.ts'
 import { describeMedia } from '../core/describe-media.ts'
 import type { JsonObject } from '../core/json/json.ts'

@@ -1,5 +1,6 @@
 import type { CallToolResult, ElicitRequest } from '@modelcontextprotocol/server'
-import { CANCELLED, type Execution } from '../core/execution.ts'
+import type { Execution } from '../core/execution.ts'
+import { CANCELLED } from '../core/execution-errors.ts'
 import type { Approval } from '../engine/waiting/approvals.ts'
 import { retryAfterSeconds } from '../http/responses.ts'
 import { describeWaits } from './describe-waits.ts'

@@ -11,18 +11,13 @@ import {
   type ModelRequest,
   type ModelResponse,
 } from '../core/model.ts'
-import { type Environment, readInteger } from '../environment.ts'
+import type { Environment } from '../environment.ts'
 import { checkModel, findMediaProblem } from './check-model.ts'
 import { connect } from './endpoints/connection.ts'
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 import { formatModelName, type ModelName, parseModelName, prefixOf } from './model-name.ts'
-import { limitOutput } from './output-limit.ts'
-import {
-  acceptsTemperature,
-  getAnswerModes,
-  getOutputLimit,
-  toReasoningOptions,
-} from './providers/model-traits.ts'
+import { limitOutput, outputLimitOf, readOutputLimit } from './output-limit.ts'
+import { acceptsTemperature, getAnswerModes, toReasoningOptions } from './providers/model-traits.ts'
 import { traitsOf } from './providers/providers.ts'
 import { toFunctionTool, toPrompt, toToolMessage, toUserMessage } from './requests/to-prompt.ts'
 import { toSearchTool } from './requests/web-search.ts'
@@ -199,24 +194,4 @@ function toTools(
 function toResponseFormat({ tools }: ModelRequest): Partial<LanguageModelV4CallOptions> {
   const schema = tools.find(({ name }) => name === FINAL_ANSWER)?.inputSchema
   return { responseFormat: { type: 'json', name: 'result', ...(schema && { schema }) } }
-}
-
-/** The output limit of models whose document and reasoning level set none. Undefined: the provider's own limit. */
-function readOutputLimit({ provider, endpoint }: ModelName, environment: Environment): number | undefined {
-  if (endpoint) return endpoint.traits.maxOutputTokens
-  const { outputLimit } = traitsOf(provider).variables
-  return outputLimit && readInteger(outputLimit.name, outputLimit.default, environment)
-}
-
-/**
- * Twice the limit after a truncated response, if the model can return more. An unknown limit of the provider is that
- * response's number of tokens.
- * @throws ModelError if the model cannot
- */
-function outputLimitOf({ truncatedAfter }: ModelRequest, name: ModelName, limit: number | undefined) {
-  if (truncatedAfter === undefined) return limit
-  const max = getOutputLimit(name)
-  if (max === undefined) return 2 * (limit ?? truncatedAfter) || undefined
-  if (limit !== undefined && limit < max && truncatedAfter < max) return Math.min(2 * limit, max)
-  throw new ModelError(`${name.model} returns at most ${max} tokens.`, { isTransient: false })
 }

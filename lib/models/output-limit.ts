@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject } from '../core/json/json.ts'
+import { ModelError, type ModelRequest } from '../core/model.ts'
+import { type Environment, readInteger } from '../environment.ts'
 import type { ModelName } from './model-name.ts'
 import { getOutputLimit } from './providers/model-traits.ts'
+import { traitsOf } from './providers/providers.ts'
 
 /** Output tokens of the longest response, by model, where traits do not have it. The first matching row applies. */
 const MAX_OUTPUT_TOKENS: [models: RegExp, tokens: number][] = [
@@ -49,3 +52,26 @@ export function limitOutput(
 
 const budgetOf = (option: unknown): number =>
   isJsonObject(option) && typeof option.budgetTokens === 'number' ? option.budgetTokens : 0
+
+/** The output limit of models whose document and reasoning level set none. Undefined: the provider's own limit. */
+export function readOutputLimit(
+  { provider, endpoint }: ModelName,
+  environment: Environment,
+): number | undefined {
+  if (endpoint) return endpoint.traits.maxOutputTokens
+  const { outputLimit } = traitsOf(provider).variables
+  return outputLimit && readInteger(outputLimit.name, outputLimit.default, environment)
+}
+
+/**
+ * Twice the limit after a truncated response, if the model can return more. An unknown limit of the provider is that
+ * response's number of tokens.
+ * @throws ModelError if the model cannot
+ */
+export function outputLimitOf({ truncatedAfter }: ModelRequest, name: ModelName, limit: number | undefined) {
+  if (truncatedAfter === undefined) return limit
+  const max = getOutputLimit(name)
+  if (max === undefined) return 2 * (limit ?? truncatedAfter) || undefined
+  if (limit !== undefined && limit < max && truncatedAfter < max) return Math.min(2 * limit, max)
+  throw new ModelError(`${name.model} returns at most ${max} tokens.`, { isTransient: false })
+}

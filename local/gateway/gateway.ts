@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { type AddressInfo, isIPv6 } from 'node:net'
+import { isIPv6 } from 'node:net'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { readProvider, toProtectedResource } from '../../lib/access/protected-resource.ts'
 import { functionOf, getOperation, isPublicPath, methodsOf } from '../../lib/contract/routes.ts'
@@ -10,7 +10,6 @@ import { readSetting } from '../../lib/environment.ts'
 import { type CorsOrigins, corsHeaders, LOOPBACK, preflightResult } from '../../lib/http/cors.ts'
 import { assertFitsInvocation, RequestTooLarge } from '../../lib/http/invocation-size.ts'
 import { toProblemResult, toServiceError } from '../../lib/http/problem-details.ts'
-import { portInUse } from './free-port.ts'
 import { type Authorizer, authorize, cacheAuthorizer, type Handlers } from './functions.ts'
 import { checkEncoding, matchPath, type PathMatch, readBody, toProxyEvent } from './proxy-event.ts'
 import { rejectMalformed, writeResponse } from './write-response.ts'
@@ -179,34 +178,3 @@ const noRegistration = () =>
   new ServiceError('RouteNotFound', NO_OAUTH, {
     members: { error: 'access_denied', error_description: NO_OAUTH },
   })
-
-/** How long requests in flight may take after SIGTERM. */
-export const DRAIN_MS = 3_000
-
-/** @throws an Error that names the port when it is in use */
-export function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // Also later, when a connection cannot be accepted: that ends nothing.
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      if (server.listening) console.error('A connection failed:', error)
-      else reject(error.code === 'EADDRINUSE' ? portInUse(host, port) : error)
-    })
-    server.listen(port, host, resolve)
-  })
-}
-
-/** Waits for requests in flight, then closes their connections. */
-export async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-  await closed
-  clearTimeout(timer)
-}
-
-/** A URL that clients on this machine can call, even if the server listens on all addresses. */
-export function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
-}

@@ -3,8 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findSections } from '../../console/docs/find-sections.ts'
 import type { DocsIndex } from '../../lib/console-server/docs-index.ts'
-import { PAGE_ORDER } from '../../lib/console-server/docs-topics.ts'
-import { renderDocs } from '../../lib/console-server/render-docs.ts'
+import { PAGE_ORDER, renderDocs } from '../../lib/console-server/render-docs.ts'
 
 /** API Gateway and Lambda return at most 6 MB. */
 const MAX_FILE_BYTES = 4_000_000

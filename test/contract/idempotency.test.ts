@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parameterSchemas } from '../../lib/contract/parameters.ts'
+import { parameterSchemas } from '../../lib/contract/parameters/parameters.ts'
 import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import type { Scope } from '../../lib/core/access.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parameterSchemas } from '../../lib/contract/parameters.ts'
+import { parameterSchemas } from '../../lib/contract/parameters/parameters.ts'
 import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import { RESULT_PAGE_SIZE, USAGE_PAGE_SIZE } from '../../lib/core/limits.ts'
 import { toScoreSums } from '../../lib/core/score-statistics.ts'

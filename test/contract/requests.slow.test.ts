@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { parameterSchemas } from '../../lib/contract/parameters.ts'
+import { parameterSchemas } from '../../lib/contract/parameters/parameters.ts'
 import {
   getOperation,
   isPublicPath,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeOutcome } from '../../cli/trials/describe-outcome.ts'
+import { describeOutcome } from '../../cli/trials/outcome.ts'
 import type { TrialItem } from '../../clients/typescript/src/index.ts'
 import { compareVersions } from '../../lib/contract/compare-versions.ts'
 import type { VersionDetails } from '../../lib/contract/records/agent.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { addSpending, findExcess, shareBudget, toBudget, toOptions } from '../../lib/core/budget.ts'
+import { addSpending, findExcess, shareBudget, toBudget } from '../../lib/core/budget.ts'
 import { costIncreaseOf, findUnmet } from '../../lib/core/gate.ts'
+import { toOptions } from '../../lib/core/run-options.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { trialSums } from '../support/batches/a-batch.ts'
 

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CANCELLED, type Execution, failure, NO_USAGE } from '../../lib/core/execution.ts'
+import { type Execution, failure } from '../../lib/core/execution.ts'
+import { attemptsExhausted, CANCELLED } from '../../lib/core/execution-errors.ts'
 import { leaseTimes, nextSweep } from '../../lib/core/lease-times.ts'
+import { NO_USAGE } from '../../lib/core/model-usage.ts'
 import * as transitions from '../../lib/core/transitions.ts'
 import { propertyRuns } from '../support/data/property-runs.ts'
 import { anExecution } from '../support/engine/executions.ts'
+import { isPermitted } from '../support/lifecycle/reference-model.ts'
 
 const TIMES = leaseTimes()
 const START = 1_800_000_000_000
@@ -47,10 +50,10 @@ describe('isPermitted and applyTransition', () => {
         let listed = execution.openUntil
         const owners = ['a', 'b', 'c']
         const apply = (transition: transitions.Transition, isExpected: boolean): boolean => {
-          const isPermitted = transitions.isPermitted(execution, transition.guard)
-          expect(isPermitted).toBe(isExpected && final === null)
-          if (isPermitted) execution = transitions.applyTransition(execution, transition)
-          return isPermitted
+          const isAllowed = isPermitted(execution, transition.guard)
+          expect(isAllowed).toBe(isExpected && final === null)
+          if (isAllowed) execution = transitions.applyTransition(execution, transition)
+          return isAllowed
         }
 
         for (const [index, { kind, worker, waitMs }] of commands.entries()) {
@@ -100,7 +103,7 @@ describe('isPermitted and applyTransition', () => {
             if (apply(transitions.end({ organizationId }, { error: CANCELLED, finishedAt: at }), true))
               final = execution
           } else if (kind === 'dead-letter') {
-            const error = transitions.attemptsExhausted(execution)
+            const error = attemptsExhausted(execution)
             expect(error.code).toBe(lastError ? ERROR.code : 'AttemptsExhausted')
             if (apply(transitions.end({ unleasedAt: now }, { error, finishedAt: at }), isUnleased))
               final = execution

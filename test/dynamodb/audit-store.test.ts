@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { auditRecord, toAuditRecord } from '../../lib/contract/records/audit.ts'
 import type { AuditEntry } from '../../lib/core/audit.ts'
-import { toChanges, toShown } from '../../lib/core/audit.ts'
+import { toChanges, toShown } from '../../lib/core/audit-request.ts'
 import { derivedId } from '../../lib/core/ids.ts'
 import { auditStore } from '../../lib/dynamodb/audit-store.ts'
 import { auditKey } from '../../lib/dynamodb/table/keys.ts'

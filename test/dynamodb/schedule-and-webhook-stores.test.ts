@@ -11,7 +11,7 @@ import {
   MAX_SCHEDULES,
   type Schedule,
 } from '../../lib/core/schedule.ts'
-import { declarationStore } from '../../lib/dynamodb/declaration-store.ts'
+import { declarationStore } from '../../lib/dynamodb/cache-stores.ts'
 import { scheduleStore } from '../../lib/dynamodb/schedule-store.ts'
 import { webhookKey } from '../../lib/dynamodb/table/keys.ts'
 import { webhookStore } from '../../lib/dynamodb/webhook-store.ts'

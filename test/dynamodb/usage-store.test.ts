@@ -1,17 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
-import {
-  CANCELLED,
-  cachedExecution,
-  type Execution,
-  failedExecution,
-  failure,
-  type SuspendedExecution,
-} from '../../lib/core/execution.ts'
-import { MAX_ENDING_MS } from '../../lib/core/limits.ts'
+import { type Execution, failure, type SuspendedExecution } from '../../lib/core/execution.ts'
+import { CANCELLED } from '../../lib/core/execution-errors.ts'
+import { cachedExecution, failedExecution } from '../../lib/core/new-execution.ts'
 import type { UsagePosition } from '../../lib/core/ports/usage.ts'
-import { INTERVAL_MS, NO_TOTALS, type UsageRow } from '../../lib/core/usage.ts'
+import { INTERVAL_MS, MAX_ENDING_MS, type UsageRow } from '../../lib/core/usage.ts'
+import { NO_TOTALS } from '../../lib/core/usage-rows.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../lib/engine/end-execution.ts'

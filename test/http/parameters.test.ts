@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ParametersName } from '../../lib/contract/operations/operation.ts'
-import { parameterSchemas } from '../../lib/contract/parameters.ts'
+import { parameterSchemas } from '../../lib/contract/parameters/parameters.ts'
 import { encoding, queryParameters, requestHeaders } from '../../lib/http/parameters.ts'
 
 type Middleware = ReturnType<typeof encoding>

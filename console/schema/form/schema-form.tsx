@@ -19,8 +19,9 @@ import {
   useForm,
 } from './field-frame.tsx'
 import { FileField, fileOf } from './file-field.tsx'
+import { JsonField } from './json-field.tsx'
 import { TimeField } from './time-field.tsx'
-import { ChoiceField, JsonField, NumberField, TextField } from './value-fields.tsx'
+import { ChoiceField, NumberField, TextField } from './value-fields.tsx'
 
 type Props = {
   /** Begins the ids of all elements. */

@@ -1,14 +1,14 @@
 import type { RefObject } from 'preact'
-import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { useId, useMemo } from 'preact/hooks'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { formatCount, shorten } from '../../components/format.ts'
-import { Text, toVisible } from '../../components/visible-text.tsx'
+import { toVisible } from '../../components/visible-text.tsx'
 import { numberNode, printJson, textNode, valueNode } from '../json-edit.ts'
-import { type JsonNode, JsonSyntaxError, readTree } from '../json-node.ts'
+import type { JsonNode } from '../json-node.ts'
 import { useLargeInput } from '../use-large-input.ts'
 import { FieldFrame, type FieldProps, useControl, useForm } from './field-frame.tsx'
 
-const rowsOf = (text: string) => Math.max(text.split('\n', 12).length, 2)
+export const rowsOf = (text: string) => Math.max(text.split('\n', 12).length, 2)
 
 /** Changes a part by its text. An item of a list stays when this is empty; a field of an object is left out then. */
 export function useSetText({ path }: Pick<FieldProps, 'path'>) {
@@ -159,49 +159,3 @@ function labelOf(choice: Json): string {
 }
 
 const MAX_SHOWN = 80
-
-/** A part that has no control of its own, or not for this value. What is not JSON yet stays here. */
-export function JsonField(props: FieldProps) {
-  const { onChange, onProblem } = useForm()
-  const { node, path } = props
-  const control = useControl(props)
-  const [draft, setDraft] = useState('')
-  const typed = parseDraft(draft)
-  // The text stays as it was typed, until the value changes elsewhere.
-  const isCurrent = typed.problem !== null || isSame(typed.node, node)
-  const text = isCurrent ? draft : node ? printJson(node) : ''
-  useEffect(() => () => onProblem(path, null), [])
-
-  function change(next: string) {
-    setDraft(next)
-    const { node: parsed, problem } = parseDraft(next)
-    onProblem(path, problem)
-    if (problem === null) onChange(path, parsed)
-  }
-
-  return (
-    <FieldFrame {...props}>
-      <textarea
-        {...control}
-        class="mono"
-        spellcheck={false}
-        rows={rowsOf(text)}
-        value={text}
-        placeholder="JSON"
-        aria-invalid={control['aria-invalid'] || typed.problem !== null}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-      <Text class="field-error" text={typed.problem} />
-    </FieldFrame>
-  )
-}
-
-function parseDraft(text: string): { node: JsonNode | undefined; problem: string | null } {
-  const read = text.trim() === '' ? undefined : readTree(text)
-  return read instanceof JsonSyntaxError
-    ? { node: undefined, problem: read.message }
-    : { node: read, problem: null }
-}
-
-const isSame = (a: JsonNode | undefined, b: JsonNode | undefined) =>
-  (a && printJson(a, null)) === (b && printJson(b, null))

@@ -20,8 +20,6 @@ export const remoteFields = z.strictObject({
   readOnly: z.boolean().optional(),
 })
 
-export type RemoteDocument = z.infer<typeof remoteFields>
-
 /** The names of the fields at a path within `remote`, for error messages. */
 export const getKnownRemoteFields = (path: PropertyKey[]): string[] =>
   Object.keys((path[0] === 'lambda' ? lambdaFields : remoteFields).shape)

@@ -1,6 +1,6 @@
 import type { Agent, Version } from '../../core/agent.ts'
 import type { Batch } from '../../core/batch.ts'
-import { CANCELLED } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import { costIncreaseOf, findUnmet, MIN_RUNS } from '../../core/gate.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'

@@ -1,7 +1,9 @@
 import type { Agent, Version } from '../../core/agent.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { agentIdOf } from '../../core/ids.ts'
 import { sha256 } from '../../core/json/hash-json.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
+import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
 import { AgentArchived, TrialRequired, VersionNotFound, VersionRetired } from '../../core/resource-errors.ts'
 import type { AgentDocument } from '../document/document.ts'
@@ -140,4 +142,17 @@ function toVersion(params: Params, editedFrom: string | null): Version {
     ...(editedFrom && { editedFrom }),
     ...(!draft && { neverReplaced: true }),
   }
+}
+
+/** A remote agent could not tell who asks. @throws ServiceError `BadRequest` without a secret that signs requests */
+export async function assertSigned(
+  webhooks: Pick<WebhookStore, 'hasSigningSecret'>,
+  organizationId: string,
+  { document }: PublishableAgent,
+): Promise<void> {
+  if (!document.remote?.url || (await webhooks.hasSigningSecret({ organizationId }))) return
+  throw new ServiceError(
+    'BadRequest',
+    'A remote agent needs the default webhook secret of your organization, which signs requests to its URL. POST /v1/webhooks/default/rotate creates it.',
+  )
 }

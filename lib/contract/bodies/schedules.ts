@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { MAX_AGENT_STEPS, MAX_COST_USD, MAX_TOKENS } from '../../core/limits.ts'
 import { CATCH_UP_SECONDS, OVERLAPS } from '../../core/schedule.ts'
-import { tenant } from '../parameter-types.ts'
+import { tenant } from '../parameters/parameter-types.ts'
 import { schema } from '../records/fields.ts'
 import { flag, uuid, within } from './fields.ts'
 

@@ -7,7 +7,7 @@ import {
   TOKEN_LIFETIME_DAYS,
 } from '../../core/access.ts'
 import { isSlug, isUuid, namePattern } from '../../core/ids.ts'
-import { tenant } from '../parameter-types.ts'
+import { tenant } from '../parameters/parameter-types.ts'
 import { schema } from '../records/fields.ts'
 import { integerIn, oneToMany } from './fields.ts'
 

@@ -3,7 +3,7 @@ import { MAX_CONCURRENCY } from '../../core/batch.ts'
 import { isJsonPointer } from '../../core/json/pointer.ts'
 import { MAX_CODE_STEPS, MAX_COST_USD } from '../../core/limits.ts'
 import { MAX_IGNORED, MAX_TRIAL_RUNS, REPLAY_SOURCES, TRIAL_FEEDBACK, TRIAL_RUNS } from '../../core/trial.ts'
-import { tenant } from '../parameter-types.ts'
+import { tenant } from '../parameters/parameter-types.ts'
 import { schema } from '../records/fields.ts'
 import { oneToMany, uuid, within } from './fields.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { MAX_WEBHOOK_SELECTED, MAX_WEBHOOK_URL } from '../../core/limits.ts'
 import { EVENT_SOURCES, EVENT_TYPES } from '../../core/notification.ts'
-import { tenant } from '../parameter-types.ts'
+import { tenant } from '../parameters/parameter-types.ts'
 import { schema } from '../records/fields.ts'
 import { oneToMany } from './fields.ts'
 

@@ -1,7 +1,7 @@
 import type { Scope } from '../../core/access.ts'
 import type { AuditAction } from '../../core/audit.ts'
 import type { ErrorCode } from '../../core/errors.ts'
-import type { parameterSchemas } from '../parameters.ts'
+import type { parameterSchemas } from '../parameters/parameters.ts'
 import type { RecordName, ResponseBody } from '../records/records.ts'
 
 /** An endpoint. Every function loads the rows of all, so they refer to schemas by name. */

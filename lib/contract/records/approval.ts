@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { maskMacs } from '../../core/callback-mac.ts'
 import type { ExecutionSummary } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import type { Decision } from '../../core/wait.ts'
+import type { CallResult } from '../../core/step.ts'
+import type { CallApproval, Decision } from '../../core/wait.ts'
 import { jsonObject, nullableText, schema } from './fields.ts'
 
 export const decisionFields = /* @__PURE__ */ schema(() => ({
@@ -14,6 +15,14 @@ export const decisionFields = /* @__PURE__ */ schema(() => ({
   decidedAt: z.iso.datetime(),
   input: jsonObject.nullable().describe('What the approver replaced the input by. Null if it is unchanged.'),
 }))
+
+export const callApprovalRecord = /* @__PURE__ */ schema(() =>
+  z.object({
+    id: z.string(),
+    until: z.iso.datetime(),
+    ...z.object(decisionFields).partial().shape,
+  }),
+)
 
 export const decisionRecord = /* @__PURE__ */ schema(() =>
   z
@@ -111,3 +120,7 @@ export const toApprovalRecord = (
   step: approval.step,
   ...(approval.decided && { decided: approval.decided }),
 })
+
+export function toCallApproval({ id, until }: CallApproval, decided: CallResult | undefined) {
+  return { id, until, ...(decided?.result.ok && (decided.result.value as Decision)) }
+}

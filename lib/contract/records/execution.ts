@@ -1,12 +1,6 @@
 import * as z from 'zod'
-import {
-  type Execution,
-  type ExecutionSummary,
-  isUnused,
-  SOURCES,
-  type Usage,
-  usageOfTree,
-} from '../../core/execution.ts'
+import { type Execution, type ExecutionSummary, SOURCES } from '../../core/execution.ts'
+import { isUnused, type Usage, usageOfTree } from '../../core/model-usage.ts'
 import { SELECTED_BY } from '../../core/rollout.ts'
 import { toWaitingFor } from '../../core/wait.ts'
 import {

@@ -21,7 +21,8 @@ import { scheduleRecord } from './schedule.ts'
 import { agreementRecord, scoreRowRecord } from './score.ts'
 import { stepRecord } from './step.ts'
 import { createdTokenRecord, tokenRecord } from './token.ts'
-import { changedTrialRecord, trialItemRecord, trialRecord } from './trial.ts'
+import { changedTrialRecord, trialRecord } from './trial.ts'
+import { trialItemRecord } from './trial-item.ts'
 import { usageRowRecord } from './usage.ts'
 import {
   createdWebhookRecord,

@@ -3,18 +3,9 @@ import { attemptsAt, endOfStep, timeInBackoff } from '../../core/attempts.ts'
 import { maskMacs } from '../../core/callback-mac.ts'
 import { STOP_REASONS } from '../../core/model.ts'
 import { type CallResult, type RecordedStep, WAIT_RESULT } from '../../core/step.ts'
-import type { CallApproval, Decision } from '../../core/wait.ts'
-import { decisionFields } from './approval.ts'
+import { callApprovalRecord, toCallApproval } from './approval.ts'
 import { omittedValues, toUsageRecord, usageRecord } from './execution.ts'
 import { nullableNumber, nullableTime, optionalId, optionalInt, optionalText, schema } from './fields.ts'
-
-const callApprovalRecord = /* @__PURE__ */ schema(() =>
-  z.object({
-    id: z.string(),
-    until: z.iso.datetime(),
-    ...z.object(decisionFields).partial().shape,
-  }),
-)
 
 const toolCallRecord = /* @__PURE__ */ schema(() =>
   z.object({
@@ -186,10 +177,6 @@ function toFailedAttempt({ result, failure, attempt = 1, ...times }: CallResult)
   const { name, code, at, retryAt } = failure
   const error = { name, message: result.error, ...(code !== undefined && { code }), ...(at && { at }) }
   return [{ error, retryAt, startedAt: times.startedAt, durationMs: getDurationMs(times), attempt }]
-}
-
-function toCallApproval({ id, until }: CallApproval, decided: CallResult | undefined) {
-  return { id, until, ...(decided?.result.ok && (decided.result.value as Decision)) }
 }
 
 function toOutcome(recorded: CallResult | undefined) {

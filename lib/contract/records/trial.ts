@@ -1,14 +1,6 @@
 import * as z from 'zod'
+import type { Batch, CountedBatch, LaneTotals } from '../../core/batch.ts'
 import {
-  type Batch,
-  type CountedBatch,
-  type LaneTotals,
-  runTimeOf,
-  type TrialItem,
-} from '../../core/batch.ts'
-import { usageOfTree } from '../../core/execution.ts'
-import {
-  judgementOf,
   REPLAY_SOURCES,
   TRIAL_FEEDBACK,
   type TrialSettings,
@@ -16,7 +8,7 @@ import {
   type Verdict,
 } from '../../core/trial.ts'
 import { batchRecord, toCounts } from './batch.ts'
-import { nullableNumber, optionalId, schema } from './fields.ts'
+import { schema } from './fields.ts'
 
 const source = /* @__PURE__ */ schema(() => z.enum(REPLAY_SOURCES))
 
@@ -129,58 +121,7 @@ const trialStateRecord = /* @__PURE__ */ schema(() =>
 
 export const changedTrialRecord = /* @__PURE__ */ schema(() => z.union([trialRecord, trialStateRecord]))
 
-const side = (of: string) => z.unknown().optional().describe(`Absent if ${of} has no such value.`)
-
-export const trialItemRecord = /* @__PURE__ */ schema(() =>
-  z
-    .object({
-      originalExecutionId: z.uuid(),
-      executionId: z
-        .uuid()
-        .nullable()
-        .describe('Null if it has not begun, was not started any more or was deleted.'),
-      status: z.enum(['IN_PROGRESS', 'SUCCESS', 'ERROR']),
-      verdict: z.enum(VERDICTS).nullable().describe('Null unless its execution has ended.'),
-      differences: z
-        .array(
-          z.object({
-            path: z.string().describe('JSON Pointer (RFC 6901) into the output.'),
-            original: side('the original'),
-            trial: side('the trial'),
-          }),
-        )
-        .describe('At most 20. Long values are cut.'),
-      moreDifferences: z.boolean().describe('There are more than these.'),
-      scores: z
-        .array(
-          z.object({
-            agent: z.string().describe('The slug of the scorer.'),
-            original: nullableNumber,
-            trial: nullableNumber,
-            originalScoreId: optionalId.describe('The run of the scorer.'),
-            trialScoreId: optionalId.describe('That of the original if the scorer receives the same.'),
-            error: z
-              .object({ code: z.string(), message: z.string() })
-              .optional()
-              .describe('Why a score is missing.'),
-          }),
-        )
-        .optional()
-        .describe('Absent unless the outputs of both executions were scored.'),
-      error: batchRecord.shape.error.describe('Why it failed, or why it was not started.'),
-      costUsd: z.number().nullable().describe('Null without a model response that has a price.'),
-      replayedCostUsd: z
-        .number()
-        .nullable()
-        .describe('What responses that it took from the recording had cost. Null without any.'),
-      runTimeMs: z.int().nullable().describe('Null unless its execution has ended.'),
-      steps: z.int().nullable(),
-    })
-    .meta({ id: 'TrialItem' }),
-)
-
 export type TrialRecord = z.infer<typeof trialRecord>
-export type TrialItemRecord = z.infer<typeof trialItemRecord>
 
 /** @param totals of the lines that have ended so far */
 export function toTrialRecord({ batch, totals }: CountedBatch): TrialRecord {
@@ -221,27 +162,4 @@ function toVerdicts({ sums }: Batch, { verdicts = {} }: LaneTotals): Record<Verd
   const counted = sums?.verdicts ?? verdicts
   const counts = VERDICTS.map((verdict) => [verdict, counted[verdict] ?? 0])
   return Object.fromEntries(counts) as Record<Verdict, number>
-}
-
-export function toTrialItemRecord({
-  originalExecutionId,
-  execution,
-  verdict,
-  error,
-}: TrialItem): TrialItemRecord {
-  const judgement = verdict && execution ? judgementOf(execution) : null
-  return {
-    originalExecutionId,
-    executionId: execution?.id ?? null,
-    status: execution?.status ?? (error ? 'ERROR' : 'IN_PROGRESS'),
-    verdict,
-    differences: judgement?.differences ?? [],
-    moreDifferences: judgement?.isCut ?? false,
-    ...(judgement?.scores && { scores: judgement.scores }),
-    error,
-    costUsd: (execution && usageOfTree(execution)?.costUsd) ?? null,
-    replayedCostUsd: execution?.replayedUsage?.costUsd ?? null,
-    runTimeMs: execution?.finishedAt ? runTimeOf(execution) : null,
-    steps: execution?.steps ?? null,
-  }
 }

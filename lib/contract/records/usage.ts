@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import {
-  countFailed,
   DIMENSION_FIELDS,
   NANO_USD,
   type UsageDimension,
   type UsageKey,
   type UsageTotals,
 } from '../../core/usage.ts'
+import { countFailed } from '../../core/usage-rows.ts'
 import { schema } from './fields.ts'
 
 const nullableText = /* @__PURE__ */ schema(() => z.string().nullable().optional())

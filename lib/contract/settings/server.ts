@@ -1,4 +1,5 @@
-import { RETRY_BACKOFF_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
+import { RETRY_BACKOFF_MS } from '../../core/lease-times.ts'
+import { SYNC_DEADLINE_MS } from '../../core/limits.ts'
 import { LOCAL_URL, type Settings } from './setting.ts'
 
 const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT'] as const

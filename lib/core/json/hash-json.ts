@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Execution, RunOptions } from '../execution.ts'
+import type { Execution } from '../execution.ts'
+import type { RunOptions } from '../run-options.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { isRawJson } from './exact-number.ts'
 import { isJsonObject } from './json.ts'

@@ -161,18 +161,15 @@ function endOfString(text: string, open: number): number {
     if (code === QUOTE) return at
     if (code === BACKSLASH) at += 1
   }
-  return endOfLongString(text, open)
-}
-
-function endOfLongString(text: string, open: number): number {
-  let at = open
-  for (;;) {
+  for (let at = open; ; ) {
     at = text.indexOf('"', at + 1)
     let backslashes = 0
     while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1
     if (backslashes % 2 === 0) return at
   }
 }
+
+const COLON_NEXT = /\s*:/y
 
 /** The path of the first duplicate key in a valid JSON text that has one. */
 function findDuplicateKey(text: string): string[] {
@@ -186,7 +183,8 @@ function findDuplicateKey(text: string): string[] {
     else if (character === ',' && parent?.keys === null) parent.name = String(++parent.index)
     else if (character === '"') {
       const end = endOfString(text, at)
-      if (parent?.keys && isKey(text, end)) {
+      COLON_NEXT.lastIndex = end + 1
+      if (parent?.keys && COLON_NEXT.test(text)) {
         parent.name = JSON.parse(text.slice(at, end + 1))
         if (parent.keys.has(parent.name)) return parents.map(({ name }) => name)
         parent.keys.add(parent.name)
@@ -195,11 +193,4 @@ function findDuplicateKey(text: string): string[] {
     }
   }
   return []
-}
-
-/** Whether a string that ends at an index is followed by a colon. */
-function isKey(text: string, end: number): boolean {
-  let at = end + 1
-  while (/\s/.test(text[at] ?? '')) at += 1
-  return text.charCodeAt(at) === COLON
 }

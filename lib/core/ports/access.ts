@@ -1,5 +1,6 @@
 import type { Organization, Token } from '../agent.ts'
-import type { Page, PageRequest } from './system.ts'
+import type { AuditAction, AuditEntry } from '../audit.ts'
+import type { OwnedId, Page, PageRequest } from './system.ts'
 
 export interface OrganizationStore {
   create(params: { organization: Organization }): Promise<void>
@@ -58,4 +59,25 @@ export type HeldRequest = {
   full: AbortSignal
   /** The request has ended. Calling it again does nothing. */
   release: () => void
+}
+
+/** Selects entries. `actor`: its id or subject. `target`: its id, or that of its agent or execution. */
+export type AuditFilter = {
+  action?: AuditAction | undefined
+  actor?: string | undefined
+  target?: string | undefined
+}
+
+/** What was changed, by whom. Nothing removes entries before they expire. */
+export interface AuditStore {
+  /** Keeps an entry. `isMarked`: the outbox tells the event bus of it. False if one with its id is kept. */
+  begin(params: { entry: AuditEntry; isMarked: boolean }): Promise<boolean>
+  /** Stores the result, the target and the changes of an entry that has no result. False if it has one. */
+  end(params: { entry: AuditEntry }): Promise<boolean>
+  get(params: OwnedId): Promise<AuditEntry | null>
+  /** Newest first. `from`, `before`: milliseconds since the epoch. */
+  list(
+    params: { organizationId: string; from?: number | undefined; before?: number | undefined } & AuditFilter &
+      PageRequest,
+  ): Promise<Page<AuditEntry>>
 }

@@ -1,6 +1,6 @@
 import type { Agent, Promotion, Version, VersionStatus } from '../agent.ts'
 import type { AbortedEvent, AbortedRollout, Rollout } from '../rollout.ts'
-import type { Page, PageRequest } from './system.ts'
+import type { OwnedId, Page, PageRequest } from './system.ts'
 
 /** `agentIds`: 50 at most; null for all agents of the organization. `archived`: also lists archived agents. */
 export type AgentListParams = {
@@ -82,7 +82,7 @@ export interface AgentStore {
    * the agent's current version or in a rollout, or if the agent does not exist.
    */
   setRetired(params: VersionId & { retiredAt: string | null }): Promise<Agent | null>
-  get(params: { organizationId: string; id: string }): Promise<Agent | null>
+  get(params: OwnedId): Promise<Agent | null>
   list(params: AgentListParams): Promise<Page<Agent>>
   getVersion(params: VersionId): Promise<Version | null>
   /** Published versions and drafts, newest first. */
@@ -99,5 +99,5 @@ export interface RolloutStore {
   unwatch(params: { agentId: string; before: number }): Promise<void>
   /** Keeps what destinations are told, and enters it into the outbox at this time. False if it is kept. */
   putAborted(params: { aborted: AbortedEvent; now: number }): Promise<boolean>
-  getAborted(params: { organizationId: string; id: string }): Promise<AbortedEvent | null>
+  getAborted(params: OwnedId): Promise<AbortedEvent | null>
 }

@@ -1,8 +1,8 @@
 import type { Batch, Lane, LaneTotals, LineInput } from '../batch.ts'
-import type { ExecutionError } from '../execution.ts'
+import type { ExecutionError } from '../execution-errors.ts'
 import type { TrialSums } from '../trial.ts'
 import type { Marking } from './executions.ts'
-import type { Page, PageRequest } from './system.ts'
+import type { OwnedId, Page, PageRequest } from './system.ts'
 
 /**
  * Batches: the record, the blocks of lines and the lanes. Their items are in many partitions, so that no line of a
@@ -14,7 +14,7 @@ export interface BatchStore {
    * What a process leaves that dies in between is completed by such a call, or deleted by the timer.
    */
   create(params: { batch: Omit<Batch, 'blocks'>; lines: LineInput[] }): Promise<Batch | null>
-  get(params: { organizationId: string; id: string }): Promise<Batch | null>
+  get(params: OwnedId): Promise<Batch | null>
   /** Batches, or trials, newest first. `agentIds`, `tenantId`, `versionId`: only of these; pages can be short then. */
   list(
     params: {
@@ -47,7 +47,7 @@ export interface BatchStore {
   /** Hides an ended batch, whose timer is due at once: its executions and items have to be deleted. */
   hide(params: { batch: Batch; now: number }): Promise<boolean>
   /** A hidden batch, or one whose lines were never complete; null if there is none. */
-  getHidden(params: { organizationId: string; id: string }): Promise<Batch | null>
+  getHidden(params: OwnedId): Promise<Batch | null>
   /** Deletes the items of a hidden batch, and its record at last. */
   remove(params: { batch: Batch }): Promise<void>
 }

@@ -1,59 +1,20 @@
-import type { Visibility } from '../access.ts'
 import type {
   Execution,
-  ExecutionError,
-  ExecutionResult,
-  ExecutionStatus,
   ExecutionSummary,
-  Feedback,
-  Lease,
   LeasedExecution,
   LostStep,
   Outcome,
   Progress,
   SuspendedExecution,
 } from '../execution.ts'
-import type { LearningStore, Teachers } from '../learning.ts'
+import type { ExecutionError } from '../execution-errors.ts'
+import type { LearningStore } from '../learning.ts'
+import type { Lease } from '../lease-times.ts'
 import type { Score } from '../score.ts'
-import type { KeyFilter } from '../search-keys.ts'
-import type { EndOfWait, Release, Renewal, Suspend } from '../transitions.ts'
-import type { PageRequest, SearchedPage } from './system.ts'
-
-/** `from` is included, `to` is not; both are milliseconds since the epoch, compared with the time in the id. */
-export type ExecutionFilter = {
-  status: ExecutionStatus | null
-  /** Suspended executions: all of them, or those that wait for an approval. `none`: those that are not suspended. */
-  waiting?: 'any' | 'approval' | 'none' | undefined
-  tenantId: string | null
-  key?: KeyFilter | undefined
-  /** `low`: a score is below the minimum of its scorer, and nobody has reviewed it. `reviewed`: scored and reviewed. */
-  scores?: 'low' | 'reviewed' | undefined
-  from?: number | undefined
-  to?: number | undefined
-  /** A page looks at `MAX_SEARCHED` executions at most, so that it can be short or empty. */
-  search?: ExecutionSearch | undefined
-}
-
-/** What no index has: it is compared with the record of each execution that the other filters let through. */
-export type ExecutionSearch = {
-  errorCode?: string | undefined
-  versionId?: string | undefined
-  source?: Execution['source'] | undefined
-  model?: string | undefined
-  /** When it became final, in milliseconds since the epoch: the first is included, the second is not. */
-  finishedFrom?: number | undefined
-  finishedTo?: number | undefined
-  /** In the code or the message of the error; upper and lower case are the same. */
-  errorText?: string | undefined
-}
-
-export type ExecutionListParams = {
-  organizationId: string
-  agentId: string | null
-  /** Only executions of these agents. Pages can be short: no index is read by several agents. */
-  agentIds?: string[] | null
-} & ExecutionFilter &
-  PageRequest
+import type { Suspend } from '../suspension.ts'
+import type { EndOfWait, Release, Renewal } from '../transitions.ts'
+import type { ExecutionReader } from './execution-reader.ts'
+import type { OwnedId } from './system.ts'
 
 /** `isMarked`: the write also enters a final execution into the outbox (`DeliveryStore.readOutbox`). */
 export type Marking = { isMarked?: boolean }
@@ -64,7 +25,7 @@ export type Marking = { isMarked?: boolean }
  */
 type Ending = Marking & { sendBefore?: number }
 
-export interface ExecutionStore extends LearningStore {
+export interface ExecutionStore extends ExecutionReader, LearningStore {
   /** Records an accepted execution. False if the id exists; then nothing changes. */
   create(
     params: {
@@ -73,49 +34,6 @@ export interface ExecutionStore extends LearningStore {
       countedAt?: number
     } & Ending,
   ): Promise<boolean>
-  get(params: { organizationId: string; id: string }): Promise<Execution | null>
-  /** The same, without its payloads if their JSON has more bytes: large ones are not read then. */
-  getLimited(params: {
-    organizationId: string
-    id: string
-    maxBytes: number
-  }): Promise<Execution | ExecutionSummary | null>
-  /** The execution without its payloads, which are not read. */
-  getSummary(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
-  /** A deleted execution whose events are not delivered: no content, of an error only its code. */
-  getDeleted(params: { organizationId: string; id: string }): Promise<ExecutionSummary | null>
-  /** Whether the execution exists and belongs to the organization, one of the agents and the tenant. */
-  isVisible(params: Visibility & { id: string }): Promise<boolean>
-  /**
-   * What became of executions, in the order of these ids; null for one that does not exist. They are read 100 at a
-   * time, and large outputs one by one when they are asked for.
-   */
-  readResults(params: { organizationId: string; ids: string[] }): AsyncGenerator<ExecutionResult | null>
-  /** The same with the whole execution. */
-  readMany(params: { organizationId: string; ids: string[] }): AsyncGenerator<Execution | null>
-  /** The same without payloads. */
-  readSummaries(params: { organizationId: string; ids: string[] }): AsyncGenerator<ExecutionSummary | null>
-  /** Their last feedback that counts; null for one without any. */
-  readFeedback(params: {
-    organizationId: string
-    ids: string[]
-    teachers: Teachers
-  }): AsyncGenerator<Feedback | null>
-  /** The status alone: one small read, however large the payloads are. */
-  getStatus(params: { organizationId: string; id: string }): Promise<ExecutionStatus | null>
-  /** The same, and since when it is suspended, in milliseconds since the epoch: null if it is not. */
-  getState(params: {
-    organizationId: string
-    id: string
-  }): Promise<{ status: ExecutionStatus; suspendedAt: number | null } | null>
-  /** Open executions of the organization; an estimate while the number is far below `max`. */
-  countOpen(params: { organizationId: string; max: number }): Promise<number>
-  /** The execution whatever its organization: its secret says who may use it. */
-  getForCallback(params: { id: string }): Promise<ExecutionSummary | null>
-  /** Executions of the organization, or of one of its agents. */
-  list(params: ExecutionListParams): Promise<SearchedPage<Execution>>
-  /** The same without payloads, which are not read. */
-  listSummaries(params: ExecutionListParams): Promise<SearchedPage<ExecutionSummary>>
   /**
    * Takes the lease of an open execution that does not wait. `held`: another lease is live; `closed`: it is final or
    * deleted.
@@ -129,8 +47,6 @@ export interface ExecutionStore extends LearningStore {
   suspend(params: { execution: ExecutionSummary; owner: string } & Suspend): Promise<boolean>
   /** The events of a suspended execution are handled: its timer is due at `openUntil`. */
   clearEvents(params: { execution: SuspendedExecution; openUntil: number }): Promise<void>
-  /** The execution if it is suspended; null otherwise. */
-  getSuspended(params: { id: string }): Promise<SuspendedExecution | null>
   /** Takes the lease of a suspended execution; null if that suspension is over. */
   wake(params: {
     execution: SuspendedExecution
@@ -138,14 +54,10 @@ export interface ExecutionStore extends LearningStore {
     openUntil: number
     now: number
   }): Promise<LeasedExecution | null>
-  /** Suspended executions of the organization; an estimate while the number is far below `max`. */
-  countSuspended(params: { organizationId: string; max: number }): Promise<number>
   /** Extends the lease; null if the owner has lost it. */
   renew(params: { id: string } & Renewal): Promise<Pick<Execution, 'watchedUntil'> | null>
   /** Tells the worker of an open execution, at its next renewal, that readers in other processes follow it. */
   watch(params: { organizationId: string; id: string; until: number }): Promise<void>
-  /** Whether the owner has the lease of the open execution: one small read. */
-  isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
   /** Gives up the lease so that another worker can continue; false if the owner had lost it. */
   release(params: { id: string; owner: string } & Release): Promise<boolean>
   /**
@@ -192,29 +104,16 @@ export interface ExecutionStore extends LearningStore {
   }): Promise<void>
   /** Sets what a scorer says about an execution, if that has the scorer. Again does nothing. */
   setScore(params: { organizationId: string; id: string; score: Score }): Promise<void>
-  /** The ids of open executions that tool calls of an execution have started. */
-  listOpenChildren(params: { organizationId: string; id: string }): Promise<string[]>
   /**
    * Deletes a final execution and everything that belongs to it. An interrupted deletion, and what late writers add, is
    * left to `cleanUp`. Its events are delivered all the same. `awaited`: it has a parent and has not been settled.
    */
-  delete(params: {
-    organizationId: string
-    id: string
-    now: number
-  }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
+  delete(params: OwnedId & { now: number }): Promise<'deleted' | 'missing' | 'open' | 'awaited'>
   /**
    * No execution is created with this id any more by a process that is about to; false if one was, or if the id was
    * refused before. `idempotencyId`: what is bound to the id gets another one.
    */
-  refuse(params: {
-    organizationId: string
-    id: string
-    now: number
-    idempotencyId?: string | null
-  }): Promise<boolean>
-  /** Those of these ids that have an execution. `orRefused`: or had one, or were refused. */
-  findExisting(params: { ids: string[]; orRefused: boolean }): Promise<Set<string>>
+  refuse(params: OwnedId & { now: number; idempotencyId?: string | null }): Promise<boolean>
   /** Cleanups that are due at `now`. */
   listCleanups(params: { now: number; limit: number }): Promise<Cleanup[]>
   /** Completes a deletion, or deletes a payload that nothing refers to. */

@@ -1,32 +1,25 @@
 import type { Delivery, Subject, Webhook, WebhookSecret } from '../notification.ts'
-import type { Page, PageRequest } from './system.ts'
+import type { OwnedId, Page, PageRequest } from './system.ts'
 
 /** The webhooks of organizations. Their secrets are apart: few functions can read those. */
 export interface WebhookStore {
   /** All webhooks of the organization, oldest first; there are at most `MAX_WEBHOOKS`. */
   list(params: { organizationId: string }): Promise<Webhook[]>
-  get(params: { organizationId: string; id: string }): Promise<Webhook | null>
+  get(params: OwnedId): Promise<Webhook | null>
   /** False if the organization has `MAX_WEBHOOKS`. */
   create(params: { webhook: Webhook }): Promise<boolean>
   /** Changes these fields; null if there is no such webhook. */
-  update(params: {
-    organizationId: string
-    id: string
-    changes: Partial<Omit<Webhook, 'id' | 'organizationId' | 'createdAt'>>
-  }): Promise<Webhook | null>
+  update(
+    params: OwnedId & { changes: Partial<Omit<Webhook, 'id' | 'organizationId' | 'createdAt'>> },
+  ): Promise<Webhook | null>
   /** With its secrets; false if there is no such webhook. */
-  delete(params: { organizationId: string; id: string }): Promise<boolean>
+  delete(params: OwnedId): Promise<boolean>
   /** Newest first. Without any: it has none. `id`: also `DEFAULT_WEBHOOK`. */
-  getSecrets(params: { organizationId: string; id: string }): Promise<WebhookSecret[]>
+  getSecrets(params: OwnedId): Promise<WebhookSecret[]>
   /** The secrets of `DEFAULT_WEBHOOK`, where the functions that run agents may read them. */
   getSigningSecrets(params: { organizationId: string }): Promise<WebhookSecret[]>
   /** False if the newest one is no longer `replaces`; null: there is none. */
-  putSecrets(params: {
-    organizationId: string
-    id: string
-    secrets: WebhookSecret[]
-    replaces: WebhookSecret | null
-  }): Promise<boolean>
+  putSecrets(params: OwnedId & { secrets: WebhookSecret[]; replaces: WebhookSecret | null }): Promise<boolean>
   /** Whether there is a secret of `DEFAULT_WEBHOOK`, which the caller need not be able to read. */
   hasDefaultSecret(params: { organizationId: string }): Promise<boolean>
   /** Whether `getSigningSecrets` has one: also not if the default secret was last rotated by an older version. */

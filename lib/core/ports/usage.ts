@@ -1,6 +1,6 @@
 import type { UsageEntry, UsageInterval, UsageRow } from '../usage.ts'
 import type { LimitSubject, LimitWarning, SpendingSubject, Spent, StoredLimits } from '../usage-limits.ts'
-import type { Page, PageRequest } from './system.ts'
+import type { OwnedId, Page, PageRequest } from './system.ts'
 
 /** Totals of what executions have used, by minute, hour and day. They are replaced, never incremented. */
 export interface UsageStore {
@@ -86,7 +86,7 @@ export interface LimitStore {
   getSpent(params: SpendingKey & { at: number }): Promise<Spent>
   /** Keeps a warning and enters it into the outbox. False if one with its id is kept. */
   putWarning(params: { warning: LimitWarning }): Promise<boolean>
-  getWarning(params: { organizationId: string; id: string }): Promise<LimitWarning | null>
+  getWarning(params: OwnedId): Promise<LimitWarning | null>
 }
 
 /** A tenant or an agent of an organization. */

@@ -1,10 +1,11 @@
-import { CANCELLED } from '../../core/execution.ts'
-import { CLEANUP_DELAY_MS, DAY_MS } from '../../core/limits.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
+import { CLEANUP_DELAY_MS } from '../../core/lease-times.ts'
+import { DAY_MS } from '../../core/limits.ts'
 import type { Cleanup, ExecutionStore } from '../../core/ports/executions.ts'
 import { withLost } from '../../core/step.ts'
-import { endOfWait } from '../../core/transitions.ts'
+import { endOfWait } from '../../core/suspension.ts'
+import { belongsTo } from '../cache-stores.ts'
 import { deliveryStore } from '../delivery-store.ts'
-import { belongsTo } from '../reservation-stores.ts'
 import {
   CLEANUP_SHARDS,
   cacheKey,
@@ -20,20 +21,14 @@ import {
   isOfEvents,
   isOutboxShard,
   type Key,
+  outboxKeys,
   payloadNameOf,
   payloadPrefix,
 } from '../table/keys.ts'
 import { cleanupAttributes } from '../table/payload.ts'
 import { USAGE_ATTRIBUTES } from '../table/schema.ts'
 import { type Condition, type Item, NOT_EXISTS, pick, queryPages, type Table } from '../table/table.ts'
-import {
-  type ExecutionItem,
-  outboxKeys,
-  parseError,
-  refersTo,
-  SUMMARY_ATTRIBUTES,
-  storeError,
-} from './execution-item.ts'
+import { type ExecutionItem, parseError, refersTo, SUMMARY_ATTRIBUTES, storeError } from './execution-item.ts'
 import { listDueItems } from './open-executions.ts'
 import { stepStore } from './step-store.ts'
 
@@ -121,7 +116,7 @@ async function keepEvents(
     // Says which event it is.
     error: code && storeError({ code, message: '' }),
     ...deletedKey(id),
-    ...outboxKeys({ id, finishedAt: new Date(now).toISOString() }),
+    ...outboxKeys(id, now),
   })
   return { eventsUntil: now + EVENTS_MS }
 }

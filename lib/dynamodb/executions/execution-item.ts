@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { Unavailable } from '../../core/errors.ts'
-import {
-  type BatchLine,
-  type Execution,
-  type ExecutionError,
-  type ExecutionSummary,
-  type Feedback,
-  type InputAdaptation,
-  totalUsage,
+import type {
+  BatchLine,
+  Execution,
+  ExecutionSummary,
+  Feedback,
+  InputAdaptation,
 } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
 import type { Teachers } from '../../core/learning.ts'
+import { totalUsage } from '../../core/model-usage.ts'
 import { toScoredEntry } from '../../core/run-score.ts'
 import type { Judgement } from '../../core/trial.ts'
 import type { ScoredEntry } from '../../core/usage.ts'
@@ -26,17 +26,14 @@ import {
   isOutboxShard,
   LIST_SHARDS,
   OPEN_SHARDS,
-  OUTBOX_SHARDS,
   openShard,
-  outboxShard,
   ownedShard,
   STATUS_SHARDS,
   type StatusKey,
   shardOf,
   statusShard,
-  TIMER_SHARDS,
   tenantShard,
-  timerShard,
+  timerShardOf,
   USAGE_SHARDS,
   usageShard,
 } from '../table/keys.ts'
@@ -267,17 +264,11 @@ export function openKeys(execution: Pick<Execution, 'id' | 'organizationId' | 's
       activeOrder: `${activePrefix(organizationId)}${id}`,
     }
   const status = needsApproval(suspension.waits) ? 'WAITING-APPROVAL' : 'WAITING'
-  return { openShard: timerShard(shardOf(id, TIMER_SHARDS)), statusShard: statusKey(execution, status) }
+  return { openShard: timerShardOf(id), statusShard: statusKey(execution, status) }
 }
 
 /** The index key of a final execution from whose end something follows. */
 export const listedKeys = (id: string): Item => ({ openShard: openShard(shardOf(id, OPEN_SHARDS)) })
-
-/** The index keys of a final execution whose events have to be delivered. */
-export const outboxKeys = ({ id, finishedAt }: { id: string; finishedAt: string }): Item => ({
-  openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
-  openUntil: Date.parse(finishedAt),
-})
 
 /** What enters a final execution into the usage index. */
 export function usageKeys({

@@ -1,9 +1,11 @@
 import type { SuspendedExecution } from '../../core/execution.ts'
-import { MAX_ENDING_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
+import { clearEvents, suspend, wake } from '../../core/suspension.ts'
 import * as transitions from '../../core/transitions.ts'
+import { MAX_ENDING_MS } from '../../core/usage.ts'
 import type { Change, Condition } from '../table/expressions.ts'
-import { childKey, deletedKey, executionIdOf, executionKey } from '../table/keys.ts'
+import { childKey, deletedKey, executionIdOf, executionKey, outboxKeys } from '../table/keys.ts'
 import { payloadBytes, storePayload } from '../table/payload.ts'
 import { TABLE } from '../table/schema.ts'
 import { toStoredText } from '../table/stored-text.ts'
@@ -16,7 +18,6 @@ import {
   loadExecution,
   NEVER_EXPIRES,
   openKeys,
-  outboxKeys,
   readRecord,
   SUMMARY_ATTRIBUTES,
   statusKey,
@@ -54,7 +55,7 @@ export function executionStore(table: Table): ExecutionStore {
   }
 
   /** These attributes of an execution; null if the organization has no execution with this id. */
-  async function read({ organizationId, id }: { organizationId: string; id: string }, names: string[]) {
+  async function read({ organizationId, id }: OwnedId, names: string[]) {
     const attributes = [...new Set([...names, 'organizationId', 'deleted'])]
     const item = await table.get(executionKey(id), { consistent: true, attributes })
     return item?.organizationId === organizationId && !item.deleted ? (item as ExecutionItem) : null
@@ -72,7 +73,7 @@ export function executionStore(table: Table): ExecutionStore {
       const item = await toItem(table, execution)
       const indexed = finishedAt && {
         ...usageKeys({ ...execution, endedAt: countedAt ?? Date.parse(finishedAt) }),
-        ...(isMarked && outboxKeys({ id, finishedAt })),
+        ...(isMarked && outboxKeys(id, Date.parse(finishedAt))),
       }
       const isCreated = finishedAt
         ? await table.put({ ...item, ...indexed }, NOT_EXISTS, sendBefore)
@@ -162,7 +163,7 @@ export function executionStore(table: Table): ExecutionStore {
 
     async suspend({ execution, owner, ...params }) {
       const keys = openKeys({ ...execution, suspension: params.suspension })
-      if (await apply(execution.id, transitions.suspend(owner, params), keys)) return true
+      if (await apply(execution.id, suspend(owner, params), keys)) return true
       // The response to the first write may have been lost.
       const item = await read(execution, ['suspension'])
       return item?.suspension?.at === params.suspension.at
@@ -177,8 +178,7 @@ export function executionStore(table: Table): ExecutionStore {
     async wake({ execution, ...params }) {
       const keys = openKeys({ ...execution, suspension: null })
       const item =
-        (await apply(execution.id, transitions.wake(execution, params), keys)) ??
-        (await readRecord(table, execution.id))
+        (await apply(execution.id, wake(execution, params), keys)) ?? (await readRecord(table, execution.id))
       if (item?.leaseOwner !== params.lease.owner) return null
       const woken = await loadExecution(table, item)
       return woken && { ...woken, lease: params.lease }
@@ -197,17 +197,14 @@ export function executionStore(table: Table): ExecutionStore {
           : { statusShard: statusKey(execution, 'ERROR') }
       const transition = transitions.finish(owner, params)
       const { error = null, output } = transition.set
-      const keys = {
+      const written = {
+        ...attributes,
         ...usageKeys({ id, endedAt: writtenAt, error, output, source, scored }),
         ...(staysListed && listedKeys(id)),
-        ...(isMarked && !staysListed && outboxKeys({ id, finishedAt })),
+        ...(isMarked && !staysListed && outboxKeys(id, writtenAt)),
+        finishedBy: owner,
       }
-      const updated = await apply(
-        id,
-        transition,
-        { ...attributes, ...keys, finishedBy: owner },
-        { sendBefore },
-      )
+      const updated = await apply(id, transition, written, { sendBefore })
       const item = updated ?? (await readRecord(table, id))
       if (item?.finishedBy !== owner) return null
       // Recorded since the claim.
@@ -231,7 +228,7 @@ export function executionStore(table: Table): ExecutionStore {
       const guard = { organizationId, ...(unleasedAt !== undefined && { unleasedAt }), ...listed }
       const { staysListed, finishedAt, error } = ending
       const open = staysListed && listedKeys(id)
-      const marks = isMarked && !staysListed && outboxKeys({ id, finishedAt })
+      const marks = isMarked && !staysListed && outboxKeys(id, Date.parse(finishedAt))
       const keys = {
         ...open,
         ...marks,
@@ -245,12 +242,12 @@ export function executionStore(table: Table): ExecutionStore {
     async settle({ execution, until, markedAt }) {
       const { id, openUntil } = execution
       if (openUntil === null) return
-      const keys = markedAt && until === null ? outboxKeys({ id, finishedAt: markedAt }) : {}
+      const keys = markedAt && until === null ? outboxKeys(id, Date.parse(markedAt)) : {}
       await apply(id, transitions.settle(openUntil, until), keys)
     },
 
     async clearEvents({ execution, openUntil }) {
-      await apply(execution.id, transitions.clearEvents(execution, openUntil))
+      await apply(execution.id, clearEvents(execution, openUntil))
     },
 
     listOpenChildren: (params) => listOpenChildren(table, params),
@@ -326,7 +323,7 @@ function toChange({ set, add, claimedAt }: transitions.Transition): Change {
   }
 }
 
-/** The condition of a write that a transition's guard requires: `isPermitted`, as an expression. */
+/** The condition of a write that a transition's guard requires. */
 function toCondition(guard: transitions.Guard): Condition {
   const { isFinal, organizationId, owner, unleasedAt, openUntil, deadlineAt, suspendedAt } = guard
   const required = {

@@ -1,6 +1,6 @@
 import { describeMedia } from '../../core/describe-media.ts'
 import { Unavailable } from '../../core/errors.ts'
-import { type Feedback, isRejection } from '../../core/execution.ts'
+import type { Feedback } from '../../core/execution.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
@@ -9,13 +9,14 @@ import {
   type Embedding,
   EXAMPLES_TOKENS,
   type Example,
+  isRejection,
   type LearningScope,
   type LearningStore,
   type Lesson,
   type Teachers,
 } from '../../core/learning.ts'
 import { searchTextOf } from '../../core/search-text.ts'
-import { belongsTo } from '../reservation-stores.ts'
+import { belongsTo } from '../cache-stores.ts'
 import {
   agentShard,
   cacheKey,

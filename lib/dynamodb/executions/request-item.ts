@@ -1,5 +1,5 @@
-import type { AnswerMode, RequestKey } from '../../core/model.ts'
-import type { Step } from '../../core/step.ts'
+import type { AnswerMode } from '../../core/model.ts'
+import type { RequestKey, Step } from '../../core/step.ts'
 import type { Item } from '../table/table.ts'
 
 /** A byte of a packed key has the index of one of these in its lowest bits. */

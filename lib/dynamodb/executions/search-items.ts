@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Execution } from '../../core/execution.ts'
-import type { ExecutionListParams } from '../../core/ports/executions.ts'
+import type { ExecutionListParams } from '../../core/ports/execution-reader.ts'
 import type { KeyFilter, SearchKey } from '../../core/search-keys.ts'
 import { type Condition, expressions, isEqual } from '../table/expressions.ts'
 import {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { Unavailable } from '../../core/errors.ts'
 import type { Progress } from '../../core/execution.ts'
 import { parseStoredJson } from '../../core/json/parse-json.ts'
@@ -6,11 +6,9 @@ import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.
 import {
   callKey,
   executionIdOf,
-  executionKey,
   type Key,
   LIST_SHARDS,
   ownedShard,
-  responseKey,
   shardOf,
   stepKey,
   stepNumberOf,
@@ -19,9 +17,8 @@ import { loadIfComplete, payloadBytes, type StoredPayload, storePayload } from '
 import { timeToLive } from '../table/retention.ts'
 import { readShardedPage } from '../table/sharded-list.ts'
 import { type Item, NOT_EXISTS, type Query, queryPages, type Table } from '../table/table.ts'
-import type { ExecutionItem } from './execution-item.ts'
+import { probe, toResponseItem } from './probe.ts'
 import { packRequest, unpackRequest } from './request-item.ts'
-import { fromResponseItem, RESPONSE_ATTRIBUTES, toResponseItem } from './response-item.ts'
 
 /** Checkpoints. Each is a separate item, so that a long run never rewrites earlier steps. */
 export function stepStore(table: Table): StepStore {
@@ -43,7 +40,7 @@ export function stepStore(table: Table): StepStore {
     },
 
     async appendResult({ executionId, number, result, decidedIn }) {
-      const key = callKey(executionId, number, hashCallId(result.callId))
+      const key = callKey(executionId, number, result.callId)
       const target = {
         executionId,
         holder: key,
@@ -90,7 +87,7 @@ export function stepStore(table: Table): StepStore {
     },
 
     async hasResult({ executionId, calls }) {
-      const keys = calls.map(({ number, callId }) => callKey(executionId, number, hashCallId(callId)))
+      const keys = calls.map(({ number, callId }) => callKey(executionId, number, callId))
       return (await table.getMany(keys, { consistent: true, attributes: [] })).length > 0
     },
 
@@ -174,41 +171,3 @@ function queryFrom(executionId: string, number: number): Query {
 async function* readItems(table: Table, executionId: string, from: number): AsyncGenerator<Item> {
   for await (const items of queryPages(table, queryFrom(executionId, from))) yield* items
 }
-
-/** Fits one request, with the record, the next step and the present response. */
-const MAX_CALLS = 97
-
-/** What a reader that follows the present response needs. */
-const LIVE = ['watchedUntil', ...RESPONSE_ATTRIBUTES]
-
-/** Reads no content: of the record its status, of the rest whether it exists. */
-const probe =
-  (table: Table): StepStore['probe'] =>
-  async ({ organizationId, id, end: { number, pendingCalls }, withResponse = false }) => {
-    const record = executionKey(id)
-    const calls = pendingCalls.slice(0, MAX_CALLS).map((callId) => callKey(id, number, hashCallId(callId)))
-    const response = responseKey(id)
-    const keys = [record, stepKey(id, number + 1), ...(withResponse ? [response] : []), ...calls]
-    const found = await table.getMany(keys, {
-      consistent: true,
-      attributes: ['organizationId', 'status', 'suspension', 'deleted', ...(withResponse ? LIVE : [])],
-    })
-    const isRecord = ({ sk }: Partial<Key>) => sk === record.sk
-    const isKept = ({ sk }: Partial<Key>) => sk === response.sk
-    const execution = found.find(isRecord) as (ExecutionItem & Key) | undefined
-    const isVisible = execution?.organizationId === organizationId && !execution.deleted
-    return {
-      status: isVisible ? execution.status : null,
-      suspension: (isVisible && execution.suspension) || null,
-      hasMore: found.some((item) => !isRecord(item) && !isKept(item)),
-      ...(withResponse && {
-        live: {
-          response: (isVisible && fromResponseItem(found.find(isKept))) || null,
-          watchedUntil: (isVisible && execution.watchedUntil) || 0,
-        },
-      }),
-    }
-  }
-
-/** A model chose the call id, which may not fit a key. */
-const hashCallId = (callId: string): string => createHash('sha256').update(callId).digest('hex').slice(0, 32)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { SUBJECT_KINDS, type Subject } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports/notifications.ts'
 import { DEPLOYMENT, startOf, type UsageInterval } from '../../core/usage.ts'
@@ -229,9 +230,11 @@ export const stepNumberOf = (sk: string): number => Number(sk.split('#')[1])
 export const responseKey = (executionId: string): Key => inExecution(executionId, RESPONSE)
 const RESPONSE = 'RESPONSE'
 export const isResponse = ({ sk }: Key): boolean => sk === RESPONSE
-/** @param call a hash of the call id, which a model chose and which may not fit a key */
-export const callKey = (executionId: string, number: number, call: string): Key =>
-  inExecution(executionId, `${stepKey(executionId, number).sk}#CALL#${call}`)
+/** With a hash of the call id, which a model chose and which may not fit a key. */
+export const callKey = (executionId: string, number: number, callId: string): Key => {
+  const call = createHash('sha256').update(callId).digest('hex').slice(0, 32)
+  return inExecution(executionId, `${stepKey(executionId, number).sk}#CALL#${call}`)
+}
 /** Says that a tool call of the execution started, or may start, another one. */
 export const childKey = (executionId: string, childId: string): Key =>
   inExecution(executionId, `${CHILD_PREFIX}${childId}`)
@@ -382,6 +385,7 @@ export const activePartition = (number: number): string => `ACTIVE#${number}`
 export const activePrefix = (organizationId: string): string => `${organizationId}#`
 /** Suspended executions, by the time at which they are resumed at the latest. */
 export const timerShard = (shard: number): string => `TIMER#${shard}`
+export const timerShardOf = (id: string): string => timerShard(shardOf(id, TIMER_SHARDS))
 
 /** Agents with a rollout that the service may end: there are never many. */
 export const ROLLOUTS_SHARD = 'ROLLOUTS'
@@ -391,6 +395,11 @@ export const outboxShard = (shard: number): string => `${OUTBOX_SHARD_PREFIX}${s
 export const isOutboxShard = (shard: string | undefined): boolean =>
   shard?.startsWith(OUTBOX_SHARD_PREFIX) ?? false
 const OUTBOX_SHARD_PREFIX = 'OUTBOX#'
+/** The keys of what has ended at a time, in milliseconds since the epoch. */
+export const outboxKeys = (id: string, at: number) => ({
+  openShard: outboxShard(shardOf(id, OUTBOX_SHARDS)),
+  openUntil: at,
+})
 export const deliveriesShard = (organizationId: string, destinationId: string, shard: number): string =>
   `ORG#${organizationId}#WEBHOOK#${shard}#${destinationId}`
 

@@ -1,4 +1,4 @@
-import { CLEANUP_DELAY_MS } from '../../core/limits.ts'
+import { CLEANUP_DELAY_MS } from '../../core/lease-times.ts'
 import { MissingChunk, readChunks, writeChunks } from './chunks.ts'
 import {
   CLEANUP_SHARDS,

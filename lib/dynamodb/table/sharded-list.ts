@@ -1,6 +1,6 @@
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { Page, PageRequest } from '../../core/ports/system.ts'
-import { allOf, expressions } from './expressions.ts'
+import { allOf, expressions, isEqual } from './expressions.ts'
 import type { Key } from './keys.ts'
 import { INDEXES, type IndexName, TABLE } from './schema.ts'
 import type { Condition, Item, Table } from './table.ts'
@@ -140,24 +140,17 @@ async function readMore(table: Table, query: ShardedQuery, shard: Shard): Promis
     return
   }
   shard.queries++
-  const partition = {
-    expression: `#${name} = :partition`,
-    names: [name],
-    values: { partition: shard.partition },
-  }
+  const partition = isEqual({ [name]: shard.partition }) ?? null
   const key = allOf(partition, sortCondition(sortName, withPrefix(prefix, { from, before })))
-  const {
-    ConditionExpression: _,
-    UpdateExpression: __,
-    ...attributes
-  } = expressions({
+  const { ExpressionAttributeNames, ExpressionAttributeValues } = expressions({
     condition: allOf(key, filter ?? null),
   })
   const { items, lastKey } = await table.query({
     ...(index === null ? { ConsistentRead: true } : { IndexName: index }),
     KeyConditionExpression: key.expression,
     FilterExpression: filter?.expression,
-    ...attributes,
+    ExpressionAttributeNames,
+    ExpressionAttributeValues,
     ScanIndexForward: false,
     Limit: queryLimitOf(query, shard.queries),
   })

@@ -2,19 +2,13 @@ import pRetry from 'p-retry'
 import { idempotencyKeyOf } from '../../access/permissions.ts'
 import type { Access } from '../../core/access.ts'
 import { isStrict, type Version } from '../../core/agent.ts'
-import {
-  type Batch,
-  type BatchOptions,
-  type LineInput,
-  MAX_CONCURRENCY,
-  type ReceivedLine,
-} from '../../core/batch.ts'
+import { type Batch, type LineInput, MAX_CONCURRENCY, type ReceivedLine } from '../../core/batch.ts'
 import { toBudget } from '../../core/budget.ts'
 import { type ServiceError, Unavailable, type Violation } from '../../core/errors.ts'
 import { timeOfId } from '../../core/ids.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { LEASE_MS } from '../../core/limits.ts'
+import { LEASE_MS } from '../../core/lease-times.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { IdempotencyStore } from '../../core/ports/caches.ts'
@@ -23,11 +17,12 @@ import type { FeedQueue } from '../../core/ports/queues.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { LimitStore } from '../../core/ports/usage.ts'
 import { InputSchemaMismatch } from '../../core/request-errors.ts'
+import type { BatchOptions } from '../../core/run-options.ts'
 import type { TrialSettings } from '../../core/trial.ts'
-import { checkCostLimit, checkOverrides, type RunOverrides } from '../submit/check-overrides.ts'
+import { checkCostLimit, checkInput, checkOverrides, type RunOverrides } from '../submit/check-request.ts'
 import { checkLimitedModel } from '../submit/limited-models.ts'
 import { reserveId } from '../submit/reserve-id.ts'
-import { checkInput, resolveTarget } from '../submit/run-request.ts'
+import { resolveTarget } from '../submit/run-request.ts'
 import { checkLines } from './check-lines.ts'
 
 export type AcceptStores = {

@@ -1,7 +1,8 @@
 import pLimit from 'p-limit'
 import { lineExecutionId } from '../../core/batch.ts'
-import { CANCELLED } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import type { FeedMessage } from '../../core/ports/queues.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
 import { endExecution } from '../end-execution.ts'
 import { timesOf } from '../engine.ts'
 import { type BatchEngine, endingsOf } from './batch-engine.ts'
@@ -37,7 +38,7 @@ export async function deleteHidden(
   await batches.remove({ batch })
 }
 
-async function deleteLine(engine: BatchEngine, key: { organizationId: string; id: string }) {
+async function deleteLine(engine: BatchEngine, key: OwnedId) {
   const { executions, system } = engine
   const remove = () => executions.delete({ ...key, now: system.now() })
   if ((await remove()) !== 'open') return

@@ -9,15 +9,12 @@ import {
   sumTotals,
   totalsOf,
 } from '../../core/batch.ts'
-import {
-  CANCELLED,
-  type ExecutionError,
-  type ExecutionSummary,
-  isFinal,
-  usageOfTree,
-} from '../../core/execution.ts'
+import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { CANCELLED, type ExecutionError } from '../../core/execution-errors.ts'
 import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import { MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
+import { usageOfTree } from '../../core/model-usage.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
 import { isTrialUsedUp, trialUsedUp } from '../../limits/trial-limit.ts'
 import { endExecution } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
@@ -168,15 +165,16 @@ function unlessRefused(error: unknown): { retryMs: number } {
   return { retryMs: Math.min(error.retryAfterSeconds * 1000, MAX_QUEUE_DELAY_MS) }
 }
 
-type Key = { organizationId: string; id: string }
-
 /** No process can start the line from now on. Returns its execution if one has. */
-async function refuseLine({ executions, system }: BatchEngine, key: Key): Promise<ExecutionSummary | null> {
+async function refuseLine(
+  { executions, system }: BatchEngine,
+  key: OwnedId,
+): Promise<ExecutionSummary | null> {
   return (await executions.refuse({ ...key, now: system.now() })) ? null : executions.getSummary(key)
 }
 
 /** The next line is up to the caller. */
-async function cancelLine(engine: BatchEngine, key: Key): Promise<ExecutionSummary | null> {
+async function cancelLine(engine: BatchEngine, key: OwnedId): Promise<ExecutionSummary | null> {
   const { executions } = engine
   const ended = await endExecution(endingsOf(engine), { ...key, error: CANCELLED })
   if (ended) emitCompleted(key.id)
@@ -184,7 +182,7 @@ async function cancelLine(engine: BatchEngine, key: Key): Promise<ExecutionSumma
 }
 
 /** Whether a further line may start. Whoever has written a lane sees what all lanes have spent before. */
-async function stopAtLimit(engine: BatchEngine, batch: Batch, key: Key): Promise<Batch> {
+async function stopAtLimit(engine: BatchEngine, batch: Batch, key: OwnedId): Promise<Batch> {
   const error = await findExcess(engine, batch)
   // Nothing is left out yet if another lane has started the line: it may have been the last one.
   if (!error || (await engine.executions.getStatus(key))) return batch

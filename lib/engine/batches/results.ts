@@ -1,11 +1,12 @@
 import type { Batch, LineResult } from '../../core/batch.ts'
 import { BY_LINE, type PageQuery, parsePage } from '../../core/cursor.ts'
-import type { ExecutionError, ExecutionResult } from '../../core/execution.ts'
+import type { ExecutionResult } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import { MAX_ESCAPED_PAGE_BYTES, RESULT_PAGE_SIZE } from '../../core/limits.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { Page } from '../../core/ports/system.ts'
-import { zip } from '../../core/zip.ts'
+import { zip } from '../../core/read-pages.ts'
 import { readLines } from './read-lines.ts'
 
 type Stores = {

@@ -1,8 +1,11 @@
-import { type Batch, runTimeOf } from '../../core/batch.ts'
+import type { Batch } from '../../core/batch.ts'
 import { quantile } from '../../core/bootstrap.ts'
-import { type ExecutionSummary, inputErrorsOf, roundDollars, usageOfTree } from '../../core/execution.ts'
+import type { ExecutionSummary } from '../../core/execution.ts'
+import { inputErrorsOf } from '../../core/execution-errors.ts'
+import { roundDollars, usageOfTree } from '../../core/model-usage.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
+import { zip } from '../../core/read-pages.ts'
 import { sumScores } from '../../core/score-pairs.ts'
 import {
   type Compared,
@@ -13,7 +16,7 @@ import {
   VERDICTS,
   type Verdict,
 } from '../../core/trial.ts'
-import { zip } from '../../core/zip.ts'
+import { runTimeOf } from '../../core/usage.ts'
 import { readLines } from './read-lines.ts'
 
 type Stores = {

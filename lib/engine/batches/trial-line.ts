@@ -1,11 +1,12 @@
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
 import { stepLimitsOf, type Version } from '../../core/agent.ts'
 import type { Batch } from '../../core/batch.ts'
-import type { Execution, ExecutionError } from '../../core/execution.ts'
+import type { Execution } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { Replay, TrialSettings } from '../../core/trial.ts'
-import type { RunOverrides } from '../submit/check-overrides.ts'
+import type { RunOverrides } from '../submit/check-request.ts'
 import type { RunRequest } from '../submit/run-request.ts'
 
 /** What a line runs. `error`: why it cannot. */

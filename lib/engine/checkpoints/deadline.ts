@@ -1,6 +1,6 @@
 import type { Version } from '../../core/agent.ts'
 import type { Execution } from '../../core/execution.ts'
-import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
+import { DEADLINE_EXCEEDED } from '../../core/execution-errors.ts'
 
 /**
  * When a worker must hand a run over: after `drain` no further step begins, at `stop` the current one is abandoned.

@@ -1,15 +1,7 @@
 import { Unavailable } from '../../core/errors.ts'
-import {
-  addUsage,
-  type LeasedExecution,
-  type LostStep,
-  NO_USAGE,
-  type Outcome,
-  type Progress,
-  totalUsage,
-  type Usage,
-} from '../../core/execution.ts'
+import type { LeasedExecution, LostStep, Outcome, Progress } from '../../core/execution.ts'
 import type { ToolResult } from '../../core/model.ts'
+import { addUsage, NO_USAGE, totalUsage, type Usage } from '../../core/model-usage.ts'
 import {
   attemptOf,
   type CallResult,

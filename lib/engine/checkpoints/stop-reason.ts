@@ -1,6 +1,7 @@
 import { Interruption } from '../../core/errors.ts'
-import type { ExecutionError, LostStep } from '../../core/execution.ts'
-import { type Release, stepNotStored } from '../../core/transitions.ts'
+import type { LostStep } from '../../core/execution.ts'
+import { type ExecutionError, stepNotStored } from '../../core/execution-errors.ts'
+import type { Release } from '../../core/transitions.ts'
 import type { Wait } from '../../core/wait.ts'
 
 /** Why an attempt stops before its run has an outcome. */

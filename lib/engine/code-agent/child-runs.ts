@@ -10,28 +10,19 @@ import {
   toSpending,
 } from '../../core/budget.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { LeasedExecution } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { MAX_CHILDREN } from '../../core/limits.ts'
 import type { CallResult, RecordedStep } from '../../core/step.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { adapterOf } from '../compiled-adapter.ts'
 import { inputValidatorOf } from '../compiled-schemas.ts'
-import type { Engine } from '../engine.ts'
 import { callKeyOf } from '../model-agent/call-key.ts'
 import { passFiles } from '../model-agent/input-files.ts'
-import type { RunAttempt } from '../model-agent/run-child.ts'
+import type { RunParams } from '../model-agent/run-child.ts'
 import { callAgent } from '../model-agent/sub-agents.ts'
 
-type Params = {
-  engine: Engine
-  execution: LeasedExecution
-  version: Version
+type Params = Pick<RunParams, 'engine' | 'execution' | 'version' | 'attempt' | 'signal' | 'endsAt'> & {
   journal: Pick<Journal, 'recorded' | 'progress'>
-  attempt: RunAttempt
-  signal: AbortSignal
-  /** When the run or its worker has to stop, in milliseconds since the epoch. */
-  endsAt: number
 }
 
 /** The agents that a code agent runs, each in a step. */

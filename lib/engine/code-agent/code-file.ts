@@ -63,3 +63,6 @@ function removeAll(): void {
     }
   }
 }
+
+/** The file of the version's code is not as this process wrote it. */
+export class CodeChanged extends Error {}

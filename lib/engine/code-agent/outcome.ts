@@ -1,13 +1,8 @@
 import type { Version } from '../../core/agent.ts'
-import {
-  type Execution,
-  type ExecutionError,
-  failure,
-  NO_COST,
-  NO_USAGE,
-  type Outcome,
-} from '../../core/execution.ts'
+import { type Execution, failure, type Outcome } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import { isJsonObject, isWithinDepth, type Json, MAX_JSON_DEPTH } from '../../core/json/json.ts'
+import { NO_COST, NO_USAGE } from '../../core/model-usage.ts'
 import type { SecretMask } from '../../tools/secret-mask.ts'
 import { inputValidatorOf, outputValidatorOf } from '../compiled-schemas.ts'
 import { MAX_TEXT, type RunResult, type ThreadError } from './thread/protocol.ts'

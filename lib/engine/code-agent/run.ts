@@ -1,40 +1,26 @@
-import type { Version } from '../../core/agent.ts'
-import { endOfStep } from '../../core/attempts.ts'
-import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
+import { endedSteps } from '../../core/attempts.ts'
+import { failure, type Outcome } from '../../core/execution.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
-import type { Recording } from '../../core/recording.ts'
-import type { Wait } from '../../core/wait.ts'
 import { readSetting } from '../../environment.ts'
 import { logger } from '../../logger.ts'
 import { MaskedStream, type SecretMask } from '../../tools/secret-mask.ts'
-import type { Journal } from '../checkpoints/journal.ts'
 import { AttemptStopped } from '../checkpoints/stop-reason.ts'
-import { type Engine, traceparentFrom } from '../engine.ts'
-import type { RunAttempt } from '../model-agent/run-child.ts'
-import { Diverged } from '../replay/diverged.ts'
+import { traceparentFrom } from '../engine.ts'
+import type { RunParams } from '../model-agent/run-child.ts'
+import { Diverged, endlessWaits } from '../replay/diverged.ts'
 import { RecordedSteps } from '../replay/recorded-steps.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
 import { CodeWaits, endedWaits, InvalidWait } from '../waiting/code-waits.ts'
 import type { AgentThread } from './agent-thread.ts'
 import { ChildRuns } from './child-runs.ts'
-import { codeFileOf, forgetCodeFile } from './code-file.ts'
+import { CodeChanged, codeFileOf, forgetCodeFile } from './code-file.ts'
 import { CodeSteps } from './code-steps.ts'
 import { framesOf, toFailure, toOutcome } from './outcome.ts'
 import type { CodeFile, RunResult, StepAnswer, ThreadError, ThreadMessage } from './thread/protocol.ts'
 import { openThreadEnvironment } from './thread-environment.ts'
 import { withNewThread, withThread } from './thread-pool.ts'
 
-type Params = {
-  engine: Engine
-  version: Version
-  execution: LeasedExecution
-  journal: Journal
-  /** Null unless the run takes something from its original. */
-  recording: Recording | null
-  signal: AbortSignal
-  attempt: RunAttempt
-  /** When the run or its worker has to stop, in milliseconds since the epoch. */
-  endsAt: number
+type Params = Omit<RunParams, 'retry'> & {
   /** Called when the run has a thread: it may have waited for one. */
   begin: () => void
 }
@@ -79,9 +65,6 @@ export async function runCodeVersion(params: Params): Promise<Outcome> {
   }
 }
 
-/** The file of the version's code is not as this process wrote it. */
-class CodeChanged extends Error {}
-
 /**
  * One run of a thread: answers its messages, and settles with the first outcome.
  * @returns whether the thread can be used again
@@ -103,8 +86,7 @@ async function runIn(
 
   const fail = (error: ThreadError) => {
     journal.log(log.end())
-    const ids = { executionId: execution.id, versionId: version.id }
-    logger.warn('agent failed', { ...ids, frames: framesOf(error) })
+    logger.warn('agent failed', { executionId: execution.id, versionId: version.id, frames: framesOf(error) })
     resolve(toFailure(error, params, mask))
   }
 
@@ -185,15 +167,7 @@ async function runIn(
   }
   signal.addEventListener('abort', abort, { once: true })
   try {
-    const storedSteps = [
-      ...journal.recorded.flatMap((recorded) => {
-        const end = endOfStep(recorded)
-        const { step } = recorded
-        if (step.kind !== 'CODE' || !end || !('value' in end)) return []
-        return [[step.name, JSON.stringify(end.value)] as [string, string]]
-      }),
-      ...endedWaits(journal.recorded),
-    ]
+    const storedSteps = [...endedSteps(journal.recorded), ...endedWaits(journal.recorded)]
     callbacks.maskStored(storedSteps)
     const task = {
       code,
@@ -221,13 +195,4 @@ async function runIn(
   } finally {
     signal.removeEventListener('abort', abort)
   }
-}
-
-const MAX_NAMES = 10
-
-/** A replay is never suspended. */
-function endlessWaits(waits: Wait[]): Diverged {
-  const names = waits.slice(0, MAX_NAMES).map(({ name }) => name)
-  const message = 'The agent does nothing but wait, and its waits had not ended when the original ended:'
-  return new Diverged(`${message} ${names.map((name) => `"${name}"`).join(', ')}.`, { names })
 }

@@ -104,7 +104,10 @@ async function useThread(group: Group, use: Use): Promise<void> {
   group.busy.delete(thread)
   group.runs -= 1
   if (isReusable) offer(group, thread)
-  else discard(group, thread)
+  else {
+    void thread.destroy()
+    if (group.busy.size + group.starting === 0) startThreads(group, 1)
+  }
   forgetInactive(group)
 }
 
@@ -167,11 +170,6 @@ function offer(group: Group, thread: AgentThread): void {
   const take = group.waiting.shift()
   if (take) take(thread)
   else keep(group.key, thread)
-}
-
-function discard(group: Group, thread: AgentThread): void {
-  void thread.destroy()
-  if (group.busy.size + group.starting === 0) startThreads(group, 1)
 }
 
 function takeIdle({ key }: Group): AgentThread | undefined {

@@ -1,6 +1,7 @@
 import { attemptId, attemptsAt, endOfStep } from '../../core/attempts.ts'
 import type { Execution, ExecutionStatus } from '../../core/execution.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
 import type { JournalEnd, RecordedStep, ResponseSoFar, StepStore } from '../../core/step.ts'
 import type { Suspension } from '../../core/wait.ts'
 import { emitLiveChanged, liveResponseOf } from '../checkpoints/live-response.ts'
@@ -10,8 +11,6 @@ export type FeedStores = {
   executions: Pick<ExecutionStore, 'get' | 'watch'>
   steps: Pick<StepStore, 'list' | 'probe'>
 }
-
-export type FeedKey = { organizationId: string; id: string }
 
 /** The last step that a reader has seen, and how many results of its calls. */
 export type Position = { number: number; results: number }
@@ -42,7 +41,7 @@ export class ExecutionFeed {
   /** Not null while the execution is suspended, as of the last probe. */
   suspension: Suspension | null = null
   private readonly stores: FeedStores
-  private readonly key: FeedKey
+  private readonly key: OwnedId
   /** By the number from which they were read. Replaced whenever something new is known to exist. */
   private pages = new Map<number, Promise<Steps>>()
   private record: Promise<Execution | null> | undefined
@@ -57,7 +56,7 @@ export class ExecutionFeed {
   private watchers = 0
   response: ResponseSoFar | null = null
 
-  constructor(stores: FeedStores, { organizationId, id }: FeedKey, status: ExecutionStatus) {
+  constructor(stores: FeedStores, { organizationId, id }: OwnedId, status: ExecutionStatus) {
     this.stores = stores
     this.key = { organizationId, id }
     this.status = status

@@ -1,11 +1,12 @@
 import { Unavailable } from '../../core/errors.ts'
 import { type ExecutionStatus, isFinal } from '../../core/execution.ts'
 import { EVENT_IDLE_MS } from '../../core/limits.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
 import type { ExecutionEvent, RecordedStep } from '../../core/step.ts'
 import { DeltaReader } from './delta-reader.ts'
-import { ExecutionFeed, type FeedKey, type FeedStores, type Steps } from './execution-feed.ts'
+import { ExecutionFeed, type FeedStores, type Steps } from './execution-feed.ts'
 
-export type ReadEvents = FeedKey & {
+export type ReadEvents = OwnedId & {
   /** The status that the reader knows. */
   status: ExecutionStatus
   /** The number of the last step that the reader has; 0 for none. */
@@ -21,9 +22,9 @@ export type ReadEvents = FeedKey & {
 /** Reads the events of executions. All readers of one execution in this process share a feed. */
 export function openEvents(stores: FeedStores) {
   const feeds = new Map<string, { feed: ExecutionFeed; readers: number }>()
-  const nameOf = ({ organizationId, id }: FeedKey) => `${organizationId}/${id}`
+  const nameOf = ({ organizationId, id }: OwnedId) => `${organizationId}/${id}`
 
-  function openFeed(key: FeedKey, status: ExecutionStatus) {
+  function openFeed(key: OwnedId, status: ExecutionStatus) {
     const known = feeds.get(nameOf(key))
     if (known) return known
     const opened = { feed: new ExecutionFeed(stores, key, status), readers: 0 }
@@ -34,7 +35,7 @@ export function openEvents(stores: FeedStores) {
 
   return {
     /** The status (null: it does not exist) and whether it has the step `after`. At most one small read. */
-    async find({ after, ...key }: FeedKey & Pick<ReadEvents, 'after'>) {
+    async find({ after, ...key }: OwnedId & Pick<ReadEvents, 'after'>) {
       const feed = feeds.get(nameOf(key))?.feed
       if (feed?.status === 'IN_PROGRESS' && feed.hasRead(after)) return { status: feed.status, hasStep: true }
       const end = { number: Math.max(after - 1, 0), pendingCalls: [] }

@@ -1,8 +1,9 @@
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
-import { CANCELLED, type Execution } from '../../core/execution.ts'
+import type { Execution } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
-import type { System } from '../../core/ports/system.ts'
+import type { OwnedId, System } from '../../core/ports/system.ts'
 import { BatchInProgress, ExecutionInProgress, ExecutionNotFound } from '../../core/resource-errors.ts'
 import { type Endings, endExecution, findUnawareParent } from '../end-execution.ts'
 import { emitCompleted } from '../wait-for-completion.ts'
@@ -54,10 +55,7 @@ export async function deleteExecution(stores: Deleting, reference: ExecutionRefe
   if (result !== 'deleted') throw new ExecutionInProgress(id)
 }
 
-async function assertBatchHasEnded(
-  { executions, batches }: Deleting,
-  key: { organizationId: string; id: string },
-): Promise<void> {
+async function assertBatchHasEnded({ executions, batches }: Deleting, key: OwnedId): Promise<void> {
   const line = batches && (await executions.getSummary(key))?.batch
   if (!line) return
   const batch = await batches.get({ organizationId: key.organizationId, id: line.id })

@@ -1,12 +1,6 @@
 import { resolveVersionOf } from '../../agents/resolve-version.ts'
-import {
-  addUsage,
-  type Execution,
-  NO_USAGE,
-  totalUsage,
-  type Usage,
-  usageOfTree,
-} from '../../core/execution.ts'
+import type { Execution } from '../../core/execution.ts'
+import { addUsage, NO_USAGE, totalUsage, type Usage, usageOfTree } from '../../core/model-usage.ts'
 import { type RecordedStep, stillLost } from '../../core/step.ts'
 import type { Engine } from '../engine.ts'
 import { callKeyOf, childId } from './call-key.ts'

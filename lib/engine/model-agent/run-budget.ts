@@ -10,8 +10,10 @@ import {
   toBudget,
   toSpending,
 } from '../../core/budget.ts'
-import { addUsage, type Execution, type ExecutionError, type Usage } from '../../core/execution.ts'
+import type { Execution } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import type { Model, ModelRequest, ToolCall } from '../../core/model.ts'
+import { addUsage, type Usage } from '../../core/model-usage.ts'
 import type { RecordedStep, Step } from '../../core/step.ts'
 import { trialTooSmall } from '../../limits/trial-limit.ts'
 import { estimateInputTokens } from '../../models/estimate-tokens.ts'

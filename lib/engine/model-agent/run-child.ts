@@ -1,22 +1,21 @@
 import { sharesWorker, stepLimitsOf, type Version } from '../../core/agent.ts'
-import { type Budget, toBudget, toOptions } from '../../core/budget.ts'
-import {
-  CANCELLED,
-  type Execution,
-  type ExecutionSummary,
-  isFinal,
-  type LeasedExecution,
-  newExecution,
-} from '../../core/execution.ts'
+import { type Budget, toBudget } from '../../core/budget.ts'
+import { type Execution, type ExecutionSummary, isFinal, type LeasedExecution } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import { cacheKeyOf } from '../../core/json/hash-json.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
+import { newExecution } from '../../core/new-execution.ts'
+import type { Recording } from '../../core/recording.ts'
+import { toOptions } from '../../core/run-options.ts'
 import { chooseScorers } from '../../core/run-score.ts'
 import type { ScoredRun } from '../../core/score.ts'
 import { readKeys } from '../../core/search-keys.ts'
 import type { Suspension } from '../../core/wait.ts'
 import { ToolError } from '../../tools/tool.ts'
 import { NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
+import type { Journal } from '../checkpoints/journal.ts'
+import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { endExecution } from '../end-execution.ts'
 import { type Engine, newLease, timesOf } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
@@ -33,6 +32,22 @@ export type RunAttempt = (
   | { kind: 'suspended'; suspension: Suspension }
   | { kind: 'released'; delayMs: number }
 >
+
+/** What a run of a version needs, whatever kind of agent it is. */
+export type RunParams = {
+  engine: Engine
+  version: Version
+  execution: LeasedExecution
+  journal: Journal
+  /** Null unless the run takes something from its original. */
+  recording: Recording | null
+  signal: AbortSignal
+  /** When the run or its worker has to stop, in milliseconds since the epoch. */
+  endsAt: number
+  retry: RetryPolicy
+  /** Attempts the runs of agents that it calls. */
+  attempt: RunAttempt
+}
 
 /** Its id derives from the call's key, so that a resumed parent finds it again. */
 export type Child = {

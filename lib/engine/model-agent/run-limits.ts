@@ -1,9 +1,17 @@
 import pRetry from 'p-retry'
 import { toSpending } from '../../core/budget.ts'
-import type { Execution, Usage } from '../../core/execution.ts'
+import type { Execution } from '../../core/execution.ts'
 import type { Model } from '../../core/model.ts'
-import { describeReached, ownerOf, type Spent } from '../../core/usage-limits.ts'
-import { findUsedUp, hasCostLimit, type Limited, limitsOf, readSpent } from '../../limits/limits.ts'
+import type { Usage } from '../../core/model-usage.ts'
+import {
+  describeReached,
+  findUsedUp,
+  hasCostLimit,
+  type Limited,
+  ownerOf,
+  type Spent,
+} from '../../core/usage-limits.ts'
+import { limitsOf, readSpent } from '../../limits/limits.ts'
 import { addTrialSpent, isTrialUsedUp, trialUsedUp, withoutPrice } from '../../limits/trial-limit.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Engine } from '../engine.ts'

@@ -1,8 +1,7 @@
 import type { Version } from '../../core/agent.ts'
 import { describeMedia } from '../../core/describe-media.ts'
-import { type Execution, failure, type Outcome } from '../../core/execution.ts'
+import { failure, type Outcome } from '../../core/execution.ts'
 import { type Example, teachersOf } from '../../core/learning.ts'
-import type { Recording } from '../../core/recording.ts'
 import type { Environment } from '../../environment.ts'
 import { estimateTokens } from '../../models/estimate-tokens.ts'
 import { formatModelName, parseModelName } from '../../models/model-name.ts'
@@ -10,11 +9,9 @@ import { openLater, openModel } from '../../models/open-model.ts'
 import { findPrice, withCost } from '../../models/prices/price-table.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { openTools } from '../../tools/open-tools.ts'
-import type { Journal } from '../checkpoints/journal.ts'
 import { openLiveResponse } from '../checkpoints/live-response.ts'
-import type { RetryPolicy } from '../checkpoints/stop-reason.ts'
 import { outputValidatorOf } from '../compiled-schemas.ts'
-import { type Engine, timesOf, traceparentFrom } from '../engine.ts'
+import { timesOf, traceparentFrom } from '../engine.ts'
 import { modelsOf } from '../models-of.ts'
 import { keepDeclarations, recordedDeclarations } from '../replay/declarations.ts'
 import { Diverged, OriginalEnded } from '../replay/diverged.ts'
@@ -23,30 +20,16 @@ import { positionOfCall } from './call-key.ts'
 import { FallbackModels } from './fallback-models.ts'
 import { takeFiles } from './input-files.ts'
 import { RunBudget } from './run-budget.ts'
-import type { RunAttempt } from './run-child.ts'
+import type { RunParams } from './run-child.ts'
 import { openRunLimits } from './run-limits.ts'
 import { runStepLoop } from './step-loop.ts'
 import { subAgents } from './sub-agents.ts'
-
-type Params = {
-  engine: Engine
-  execution: Execution
-  version: Version
-  journal: Journal
-  /** Null unless the run takes something from its original. */
-  recording: Recording | null
-  signal: AbortSignal
-  /** When the run or its worker has to stop, in milliseconds since the epoch. */
-  endsAt: number
-  retry: RetryPolicy
-  attempt: RunAttempt
-}
 
 /**
  * Opens a version's model and tools, and runs the step loop. Imported on demand, because it loads the SDKs.
  * @throws ModelConfigurationError, ModelError, ToolError, AttemptStopped, Unavailable
  */
-export async function runModelVersion(params: Params): Promise<Outcome> {
+export async function runModelVersion(params: RunParams): Promise<Outcome> {
   const { engine, version, journal, signal, endsAt, retry, attempt } = params
   const { input, files } = await takeFiles(version, params.execution.input)
   const execution = { ...params.execution, input }
@@ -153,7 +136,7 @@ function defaultModelOf(original: RecordedRun, version: Version, environment: En
 }
 
 /** The example search is imported only for a run with dynamic learning. */
-async function examplesOf({ engine, execution, version, journal, signal }: Params): Promise<Example[]> {
+async function examplesOf({ engine, execution, version, journal, signal }: RunParams): Promise<Example[]> {
   const { replay, learnedFrom, options } = execution
   // A replay is shown what its original was.
   if (!options.useDynamicLearning || (replay?.isTrial && !learnedFrom)) return []

@@ -1,23 +1,20 @@
 import {
-  DEFAULT_WEBHOOK,
   type Delivery,
   type DeliveryResult,
-  EVENT_BUS,
   parseEventId,
   REMOTE_AGENT,
   SCORES,
   type SubjectEvent,
   TRACES,
-  type Webhook,
 } from '../../core/notification.ts'
 import type { DeliveryId } from '../../core/ports/notifications.ts'
 import type { DeliveryMessage } from '../../core/ports/queues.ts'
 import { hasOwnMessage } from '../../core/wait.ts'
 import { timerOf } from '../waiting/suspend.ts'
 import { EARLY_MS } from '../waiting/wake.ts'
-import type { Addressed, Destination } from './destinations.ts'
+import { findRemote, needsExecution, receiverOf, type Target, targetOf } from './delivery-target.ts'
+import type { Destination } from './destinations.ts'
 import type { DeliveryEngine } from './open-delivery-engine.ts'
-import { findCancelled } from './remote-cancel.ts'
 import { type EventSubject, readSubject } from './subjects.ts'
 import { noteResult } from './webhook-health.ts'
 
@@ -27,6 +24,7 @@ import { noteResult } from './webhook-health.ts'
  */
 const DELAYS = [1, 12, 60, 360, 1_440, 3_600, 7_200, 10_080, 14_400, 14_400]
 const MAX_DELIVERY_ATTEMPTS = DELAYS.length + 1
+
 /**
  * Sends the events of a subject that are not handled to all destinations at the same time, each at least once, and
  * stores what became of it. Whatever was not stored is sent again with the next message.
@@ -103,29 +101,9 @@ async function attemptAgain(
     await engine.deliveries.delete(previous)
     return null
   }
-  const destination =
-    (previous.destinationId === REMOTE_AGENT && (await findRemote(engine, subject))) ||
-    (await destinationOf(engine, subject.addressed, previous.destinationId))
+  const destination = await targetOf(engine, subject, previous.destinationId)
   const data = subject.dataOf(previous)
   return attemptDelivery(engine, { destination, event: previous, data, ...subject, previous, isRequested })
-}
-
-const findRemote = async (engine: DeliveryEngine, { execution }: Pick<EventSubject, 'execution'>) =>
-  execution ? findCancelled(engine, execution) : null
-
-/** `problem`: why nothing can be sent. */
-type Target = Destination & { problem?: string }
-
-async function destinationOf(
-  { webhooks }: DeliveryEngine,
-  { organizationId, webhookUrl }: Addressed,
-  id: string,
-): Promise<Target> {
-  if (id === EVENT_BUS || needsExecution(id)) return { id, webhook: null, url: null }
-  if (id === DEFAULT_WEBHOOK) return { id, webhook: null, url: webhookUrl }
-  const webhook = await webhooks.get({ organizationId, id })
-  if (webhook?.enabled) return { id, webhook, url: webhook.url }
-  return { id, webhook: null, url: null, problem: `The webhook ${webhook ? 'is disabled' : 'was deleted'}.` }
 }
 
 type Attempt = Pick<EventSubject, 'execution'> & {
@@ -206,31 +184,4 @@ async function noteRedelivery(
   return (await deliveries.get(delivery)) ?? delivery
 }
 
-/** Whether a destination takes the execution itself: it is none for one that was deleted. */
-const needsExecution = (id: string): boolean => id === TRACES || id === SCORES
-
-/** What answers or does not: URLs that are given with requests have nothing in common but their name. */
-function receiverOf({ id, url }: Destination, { organizationId }: SubjectEvent): string {
-  return [DEFAULT_WEBHOOK, REMOTE_AGENT].includes(id) && url !== null
-    ? `${organizationId} ${new URL(url).origin}`
-    : id
-}
-
 const unsent = (error: string): DeliveryResult => ({ ok: false, responseStatus: null, error, isGone: false })
-
-/** Sends an example to a webhook, which is not stored. */
-export function sendTest(
-  engine: Pick<DeliveryEngine, 'send' | 'system'>,
-  webhook: Webhook,
-): Promise<DeliveryResult> {
-  const { system } = engine
-  const event = {
-    subject: { kind: 'execution' as const, id: system.newId() },
-    organizationId: webhook.organizationId,
-    revision: 1,
-    type: 'webhook.test' as const,
-    occurredAt: new Date(system.now()).toISOString(),
-  }
-  const destination = { id: webhook.id, webhook, url: webhook.url }
-  return engine.send(destination, event, JSON.stringify({ webhookId: webhook.id }))
-}

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { CANCELLED, type ExecutionError, isFinal } from '../../core/execution.ts'
+import { isFinal } from '../../core/execution.ts'
+import { CANCELLED, type ExecutionError } from '../../core/execution-errors.ts'
 import type { LeaseTimes } from '../../core/lease-times.ts'
-import { MAX_ENDING_MS } from '../../core/limits.ts'
 import type { EventType } from '../../core/notification.ts'
 import type { RolloutStore } from '../../core/ports/agents.ts'
 import type { BatchStore } from '../../core/ports/batches.ts'
@@ -11,14 +11,30 @@ import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { DeliveryMessage, DeliveryQueue } from '../../core/ports/queues.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { LimitStore } from '../../core/ports/usage.ts'
+import type { AbortedEvent } from '../../core/rollout.ts'
+import { MAX_ENDING_MS } from '../../core/usage.ts'
 import { toWaitingFor, type Wait } from '../../core/wait.ts'
 import { type Engine, isoNow, readTimes } from '../engine.ts'
-import { type Addressed, addressedOfBatch, type Destinations, openDestinations } from './destinations.ts'
-import { type TellAborted, tellAborted } from './tell-aborted.ts'
+import {
+  type Addressed,
+  addressedOfBatch,
+  addressedOfRollout,
+  type Destinations,
+  openDestinations,
+} from './destinations.ts'
 import { writeWarnings } from './warn-at-limit.ts'
 
 /** Of what has ended by now. A process can be frozen while it asks who wants the event. */
 const endOfWrite = () => Date.now() + MAX_ENDING_MS
+
+type Told = Required<Pick<Engine, 'announce' | 'warnAtLimit'>> & {
+  /**
+   * Keeps the event of a rollout that the service has ended, if a destination wants it, and starts its delivery; the
+   * sweeper repeats that. Again does nothing.
+   * @throws Unavailable
+   */
+  tellAborted: (aborted: AbortedEvent) => Promise<void>
+}
 
 type Parts = { queue: DeliveryQueue; system: System; times?: LeaseTimes; destinations?: Destinations }
 
@@ -39,7 +55,7 @@ export function withOutbox<
 >(
   stores: S,
   { queue, system, times = readTimes(), destinations = openDestinations(stores.webhooks) }: Parts,
-): S & Required<Pick<Engine, 'announce' | 'warnAtLimit'>> & { tellAborted: TellAborted } {
+): S & Told {
   const { executions, batches, limits, rollouts } = stores
   /** Best effort: the sweeper repeats it. */
   const send = async (message: DeliveryMessage) => {
@@ -62,7 +78,13 @@ export function withOutbox<
     warnAtLimit: (spending) =>
       writeWarnings({ limits, system, isWanted, send, written }, spending).catch(() => undefined),
 
-    tellAborted: (aborted) => tellAborted({ rollouts, system, isWanted, send }, aborted),
+    async tellAborted(aborted) {
+      const { id, organizationId } = aborted
+      if (!(await isWanted(addressedOfRollout(aborted), 'rollout.aborted'))) return
+      // The time of this write, not of the end: the sweeper may have read the entries of that time.
+      if (await rollouts.putAborted({ aborted, now: system.now() }))
+        await send({ subject: { kind: 'rollout', id }, organizationId })
+    },
 
     batches: {
       ...batches,

@@ -6,10 +6,10 @@ import {
   type SuspendedExecution,
 } from '../../core/execution.ts'
 import { AUDIT_EVENT, type EventType, type Subject, type SubjectEvent } from '../../core/notification.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
 import { findLowScore, scoredBy } from '../../core/run-score.ts'
 import { ownerOf } from '../../core/usage-limits.ts'
-import type { Wait } from '../../core/wait.ts'
-import { readSetting } from '../../environment.ts'
+import { withLinks } from '../waiting/approvals.ts'
 import { timerOf } from '../waiting/suspend.ts'
 import { hasArrived } from '../waiting/wake.ts'
 import {
@@ -35,10 +35,7 @@ export type EventSubject = {
   setHandled(): Promise<void>
 }
 
-type Key = { organizationId: string; id: string }
-
-/** Null if it is deleted, or of another organization. @throws Unavailable */
-type ReadSubject = (engine: DeliveryEngine, key: Key) => Promise<EventSubject | null>
+type ReadSubject = (engine: DeliveryEngine, key: OwnedId) => Promise<EventSubject | null>
 
 /** Above this many bytes of JSON, a record is sent without its payloads. */
 const MAX_DATA_BYTES = 256_000
@@ -61,11 +58,11 @@ export const readSubject = (
 ): Promise<EventSubject | null> => READERS[subject.kind](engine, { organizationId, id: subject.id })
 
 /** A subject that has one event. */
-const eventOf = (subject: Subject, { organizationId }: Key, type: EventType, occurredAt: string) =>
+const eventOf = (subject: Subject, { organizationId }: OwnedId, type: EventType, occurredAt: string) =>
   [{ subject, organizationId, revision: 1, type, occurredAt }] satisfies SubjectEvent[]
 
 /** The waits and the end of an execution. */
-async function readExecutionEvents(engine: DeliveryEngine, key: Key): Promise<EventSubject | null> {
+async function readExecutionEvents(engine: DeliveryEngine, key: OwnedId): Promise<EventSubject | null> {
   const stored = await readExecution(engine, key)
   const execution = stored ?? (await engine.executions.getDeleted(key))
   const low = stored && findLowScore(stored)
@@ -86,7 +83,7 @@ async function readExecutionEvents(engine: DeliveryEngine, key: Key): Promise<Ev
 }
 
 /** The end of a batch. */
-async function readBatchEvents({ batches, deliveries, toBatchRecord }: DeliveryEngine, key: Key) {
+async function readBatchEvents({ batches, deliveries, toBatchRecord }: DeliveryEngine, key: OwnedId) {
   const batch = await batches.get(key)
   const subject = { kind: 'batch', id: key.id } as const
   return (
@@ -105,7 +102,7 @@ async function readBatchEvents({ batches, deliveries, toBatchRecord }: DeliveryE
 }
 
 /** The warning of a cost limit. */
-async function readLimitEvents({ limits, deliveries }: DeliveryEngine, key: Key) {
+async function readLimitEvents({ limits, deliveries }: DeliveryEngine, key: OwnedId) {
   const warning = await limits.getWarning(key)
   if (!warning) return null
   const { id, subject: limited, period, limitUsd, spentUsd, warnAt, at } = warning
@@ -120,7 +117,7 @@ async function readLimitEvents({ limits, deliveries }: DeliveryEngine, key: Key)
 }
 
 /** The end of a rollout by the service. */
-async function readRolloutEvents({ rollouts, deliveries }: DeliveryEngine, key: Key) {
+async function readRolloutEvents({ rollouts, deliveries }: DeliveryEngine, key: OwnedId) {
   const aborted = await rollouts.getAborted(key)
   if (!aborted) return null
   const { organizationId: _, ...data } = aborted
@@ -134,7 +131,7 @@ async function readRolloutEvents({ rollouts, deliveries }: DeliveryEngine, key: 
 }
 
 /** An entry of the audit log, once it has a result, or will have none any more. */
-async function readAuditEvents({ audit, deliveries, system }: DeliveryEngine, key: Key) {
+async function readAuditEvents({ audit, deliveries, system }: DeliveryEngine, key: OwnedId) {
   const entry = await audit.get(key)
   if (!entry) return null
   const subject = { kind: 'audit', id: entry.id } as const
@@ -153,16 +150,12 @@ async function readAuditEvents({ audit, deliveries, system }: DeliveryEngine, ke
  * Without payloads if these are too large to be sent, or cannot be read: the events of an execution do not depend on
  * them. Null if it is deleted.
  */
-async function readExecution(
-  { executions }: DeliveryEngine,
-  key: { organizationId: string; id: string },
-): Promise<Execution | ExecutionSummary | null> {
-  const execution = await executions
-    .getLimited({ ...key, maxBytes: MAX_DATA_BYTES })
-    .catch((error: unknown) => {
-      if (error instanceof Unavailable) throw error
-      return null
-    })
+async function readExecution({ executions }: DeliveryEngine, key: OwnedId) {
+  const reading = executions.getLimited({ ...key, maxBytes: MAX_DATA_BYTES })
+  const execution = await reading.catch((error: unknown) => {
+    if (error instanceof Unavailable) throw error
+    return null
+  })
   // What has been scored may be large, what the scorer says about it is not.
   if (execution && scoredBy(execution) && !('output' in execution)) return executions.get(key)
   return execution ?? executions.getSummary(key)
@@ -195,15 +188,6 @@ function dataOf(
   if (json && Buffer.byteLength(json) <= MAX_DATA_BYTES) return json
   const summary = withLinks(toSummary(then), execution)
   return JSON.stringify(isDeleted ? { ...summary, error: undefined, deleted: true } : summary)
-}
-
-/** Approvals that a record waits for get the page of the console where people decide. */
-function withLinks(record: { waitingFor?: Wait[] | null }, { id }: Pick<Execution, 'id'>): object {
-  const page = `${readSetting('publicUrl') ?? ''}/console#/approvals`
-  const waitingFor = record.waitingFor?.map((wait) =>
-    wait.kind === 'approval' ? { ...wait, url: `${page}?item=${id}.${wait.id}` } : wait,
-  )
-  return waitingFor ? { ...record, waitingFor } : record
 }
 
 /** Unless the execution has to be resumed: the message that does may be lost, and the timer is due soon. */

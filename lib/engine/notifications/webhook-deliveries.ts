@@ -5,7 +5,7 @@ import { type Delivery, type DeliveryResult, parseEventId } from '../../core/not
 import type { DeliveryStore, WebhookStore } from '../../core/ports/notifications.ts'
 import type { Page } from '../../core/ports/system.ts'
 import { DeliveryNotFound } from '../../core/resource-errors.ts'
-import { redeliver, sendTest } from './deliver.ts'
+import { redeliver } from './deliver.ts'
 import type { Addressed } from './destinations.ts'
 import type { DeliveryEngine } from './open-delivery-engine.ts'
 import { readSubject } from './subjects.ts'
@@ -51,10 +51,20 @@ export async function redeliverEvent(
 const maySee = (access: Access, { agentId }: Addressed): boolean =>
   agentId === null ? access.agents === null : mayUseAgent(access, agentId)
 
-/** @throws WebhookNotFound */
+/** Sends an example to a webhook, which is not stored. @throws WebhookNotFound */
 export async function testWebhook(
   engine: Pick<DeliveryEngine, 'send' | 'system'> & { webhooks: WebhookStore },
   reference: WebhookReference,
 ): Promise<DeliveryResult> {
-  return sendTest(engine, await getWebhook(engine, reference))
+  const webhook = await getWebhook(engine, reference)
+  const { id, organizationId, url } = webhook
+  const { system } = engine
+  const event = {
+    subject: { kind: 'execution' as const, id: system.newId() },
+    organizationId,
+    revision: 1,
+    type: 'webhook.test' as const,
+    occurredAt: new Date(system.now()).toISOString(),
+  }
+  return engine.send({ id, webhook, url }, event, JSON.stringify({ webhookId: id }))
 }

@@ -12,7 +12,7 @@ import {
 } from '../../core/notification.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
-import type { System } from '../../core/ports/system.ts'
+import type { OwnedId, System } from '../../core/ports/system.ts'
 import { Forbidden, InputSchemaMismatch } from '../../core/request-errors.ts'
 import { WebhookNotFound } from '../../core/resource-errors.ts'
 import { findEndpointProblem } from '../../tools/egress/egress-policy.ts'
@@ -165,7 +165,7 @@ export async function rotateSecret(
 }
 
 /** A deletion at the same time may have left the new secret. @throws WebhookNotFound */
-async function assertNotDeleted(webhooks: WebhookStore, key: { organizationId: string; id: string }) {
+async function assertNotDeleted(webhooks: WebhookStore, key: OwnedId) {
   if (key.id === DEFAULT_WEBHOOK || (await webhooks.get(key))) return
   await webhooks.delete(key)
   throw new WebhookNotFound()

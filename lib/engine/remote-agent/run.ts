@@ -1,15 +1,15 @@
 import type { Remote, Version } from '../../core/agent.ts'
-import { failure, type LeasedExecution, type Outcome } from '../../core/execution.ts'
+import { failure, type Outcome } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { backoffMs } from '../../core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../core/limits.ts'
 import type { Recording } from '../../core/recording.ts'
 import { openSecrets, type Secrets } from '../../tools/secrets.ts'
-import type { Journal } from '../checkpoints/journal.ts'
-import { AttemptStopped, type RetryPolicy, retryableError } from '../checkpoints/stop-reason.ts'
+import { AttemptStopped, retryableError } from '../checkpoints/stop-reason.ts'
 import { cutMessage, toOutputOutcome } from '../code-agent/outcome.ts'
 import { type Engine, timesOf } from '../engine.ts'
 import { BudgetExceeded } from '../model-agent/run-budget.ts'
+import type { RunParams } from '../model-agent/run-child.ts'
 import { Diverged } from '../replay/diverged.ts'
 import { retryInPlace } from '../retry-in-place.ts'
 import { openCallbacks } from '../waiting/callbacks.ts'
@@ -17,22 +17,10 @@ import { CodeWaits } from '../waiting/code-waits.ts'
 import { callbackName } from '../waiting/remote-result.ts'
 import { Caller } from './caller.ts'
 import { RemoteFailure, toReportedFailure } from './remote-failure.ts'
-import { replayRemote } from './replay.ts'
 import type { Answer } from './request.ts'
 import { StreamRecord } from './stream-record.ts'
 
-type Params = {
-  engine: Engine
-  version: Version & { remote: Remote }
-  execution: LeasedExecution
-  journal: Journal
-  /** Null unless the run takes something from its original. */
-  recording: Recording | null
-  signal: AbortSignal
-  /** When the run or its worker has to stop, in milliseconds since the epoch. */
-  endsAt: number
-  retry: RetryPolicy
-}
+type Params = Omit<RunParams, 'attempt' | 'version'> & { version: Version & { remote: Remote } }
 
 /**
  * Runs a remote agent: asks its URL or its Lambda function for the output. A run whose agent has accepted the request
@@ -174,3 +162,21 @@ class RemoteRun {
 
 const NO_CALLBACK =
   'The agent answered with HTTP 202, but the service cannot be called back: it has no public URL. Operators set it with the setting publicUrl.'
+
+/**
+ * The output of the original: a trial calls no agent that may change something, as it calls no such tool.
+ * @throws RemoteFailure with the error of the original; Diverged if the original asked no remote agent; Unavailable
+ */
+async function replayRemote(
+  { engine }: { engine: Pick<Engine, 'agents'> },
+  { original, ofCase }: Recording,
+): Promise<Json> {
+  const { organizationId, agentId, versionId: id, output, error } = original
+  const version = ofCase ? null : await engine.agents.getVersion({ organizationId, agentId, id })
+  if (!ofCase && !version?.remote) throw new Diverged(NOT_REMOTE, { versionId: id })
+  if (error) throw new RemoteFailure(error.message, { code: error.code })
+  return output
+}
+
+const NOT_REMOTE =
+  'The original did not ask a remote agent. A trial calls one only if its document says remote.readOnly: true.'

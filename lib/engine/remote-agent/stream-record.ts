@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Version } from '../../core/agent.ts'
-import { type LeasedExecution, NO_COST, type Usage } from '../../core/execution.ts'
+import type { LeasedExecution } from '../../core/execution.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { MAX_CODE_STEPS } from '../../core/limits.ts'
 import { ModelConfigurationError } from '../../core/model.ts'
+import { NO_COST, type Usage } from '../../core/model-usage.ts'
 import { findExcess } from '../../core/payload-size.ts'
 import type { RecordedStep, Step } from '../../core/step.ts'
 import { costOf, findPrice } from '../../models/prices/price-table.ts'
@@ -132,20 +133,14 @@ export class StreamRecord {
       inputTokens: toCount('inputTokens', inputTokens),
       outputTokens: toCount('outputTokens', outputTokens),
     }
-    const price = await this.findPrice(model ?? '')
-    await this.appendResponse(
-      { ...usage, ...(price && { costUsd: costOf(price, usage) }) },
-      model || undefined,
-    )
-  }
-
-  /** Null also for a name that is not one of this service. */
-  private async findPrice(name: string) {
     const { environment = process.env } = this.params.engine
-    return findPrice(name, environment).catch((error: unknown) => {
+    // Null also for a name that is not one of this service.
+    const price = await findPrice(model ?? '', environment).catch((error: unknown) => {
       if (error instanceof ModelConfigurationError) return null
       throw error
     })
+    const cost = price && { costUsd: costOf(price, usage) }
+    await this.appendResponse({ ...usage, ...cost }, model || undefined)
   }
 
   private async appendResponse(usage: Usage, model?: string): Promise<void> {
@@ -188,10 +183,9 @@ function isSame(known: Step, step: WithoutTimes): boolean {
   if (known.kind === 'CODE' && step.kind === 'CODE')
     return known.name === step.name && isDeepStrictEqual(known.value, step.value)
   if (known.kind !== 'MODEL' || step.kind !== 'MODEL') return false
-  const [a, b] = [known, step].map(({ model, text, usage: { inputTokens, outputTokens } }) => [
-    ...[model, text, inputTokens, outputTokens],
-  ])
-  return isDeepStrictEqual(a, b)
+  const [a, b] = [known.usage, step.usage]
+  const isSameUsage = a.inputTokens === b.inputTokens && a.outputTokens === b.outputTokens
+  return isSameUsage && known.model === step.model && known.text === step.text
 }
 
 const invalid = (name: string, expected: string) =>

@@ -1,5 +1,6 @@
 import { compareValues, isSameJson } from '../../core/compare.ts'
-import type { Execution, ExecutionError, Outcome } from '../../core/execution.ts'
+import type { Execution, Outcome } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import { type PointerTree, toPointerTree } from '../../core/json/pointer.ts'
 import { isEquivalent } from '../../core/score-pairs.ts'
 import { DIVERGED, type Judgement, type Replay, type Verdict } from '../../core/trial.ts'

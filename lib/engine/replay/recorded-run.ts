@@ -1,9 +1,11 @@
 import { cutValue } from '../../core/compare.ts'
-import { type Execution, type ExecutionError, NO_COST } from '../../core/execution.ts'
+import type { Execution } from '../../core/execution.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { Json } from '../../core/json/json.ts'
 import { type PointerTree, toPointerTree, withoutPointers } from '../../core/json/pointer.ts'
 import { FINAL_ANSWER, type Model, type ToolCall, type ToolResult } from '../../core/model.ts'
+import { NO_COST } from '../../core/model-usage.ts'
 import type { Recording } from '../../core/recording.ts'
 import {
   type CallResult,

@@ -1,33 +1,19 @@
-import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { forgetCurrentVersion } from '../../agents/resolve-version.ts'
-import type { Agent, Version } from '../../core/agent.ts'
+import type { Agent } from '../../core/agent.ts'
 import { derivedId } from '../../core/ids.ts'
 import type { AgentStore, RolloutStore } from '../../core/ports/agents.ts'
 import type { System } from '../../core/ports/system.ts'
 import {
   type AbortedEvent,
   type AbortedRollout,
-  type AbortRules,
   findBreach,
-  type Rollout,
   type RolloutComparison,
-  type RolloutFigures,
-  type ScorerFigures,
 } from '../../core/rollout.ts'
-import { addScores, NO_SCORES, toScoreFigures } from '../../core/score-statistics.ts'
-import {
-  countFailed,
-  INTERVAL_MS,
-  NANO_USD,
-  startOf,
-  type UsageKey,
-  type UsageRow,
-  UsageSums,
-  type UsageTotals,
-} from '../../core/usage.ts'
+import { INTERVAL_MS } from '../../core/usage.ts'
 import { reasonsOf, throwAny } from '../maintenance.ts'
-import type { UsageStores } from '../usage/read-usage.ts'
+import type { UsageStores } from '../usage/read-totals.ts'
+import { compareRollouts, type RolloutMemory, type Running } from './compare-rollouts.ts'
 
 type Params = {
   agents: Pick<AgentStore, 'endRollout' | 'get' | 'setAbortTold'>
@@ -40,23 +26,10 @@ type Params = {
   memory: RolloutMemory
 }
 
-/** Totals of versions, and of their scorers, in one minute. */
-type Minute = (Pick<UsageKey, 'versionId' | 'scorer'> & UsageTotals)[]
-
-/** Of a rollout: its minutes so far. Those before `until` are final. */
-type Progress = { until: number; minutes: Map<number, Minute> }
-
-/** By rollout. */
-export type RolloutMemory = LRUCache<string, Progress>
-export const newRolloutMemory = (): RolloutMemory => new LRUCache({ max: 1_000 })
-
 type Watched = { organizationId: string; agentId: string }
-type Running = Agent & { current: Version; rollout: Rollout & { abort: AbortRules } }
 /** What could not be done, by agent. */
 type Failures = Map<string, unknown>
 
-/** What a rollout is judged by. */
-const WATCHED_MS = INTERVAL_MS.day
 /** After this time, a rollout whose start has entered an agent into the timers is in its item, or never will be. */
 const STARTED_MS = INTERVAL_MS.minute
 /** Of totals, in one sweep. The next one continues. */
@@ -86,7 +59,7 @@ export async function watchRollouts(params: Params): Promise<void> {
   await Promise.all(
     organizations.map(async (agents) => {
       const keys = agents.map(({ organizationId, id: agentId }) => ({ organizationId, agentId }))
-      const compared = await attempt(keys, () => compare(params, agents, deadline))
+      const compared = await attempt(keys, () => compareRollouts(params, agents, deadline))
       if (!compared) return
       await Promise.all(
         agents.map((agent, index) =>
@@ -144,73 +117,4 @@ async function tell(
 ): Promise<void> {
   await tell({ ...aborted, organizationId, agentId, slug })
   await agents.setAbortTold({ agentId, aborted })
-}
-
-/**
- * Of each agent of an organization, both versions in the same time: since the start, at most a day. Of minutes that are
- * not over, nothing is known. What cannot be read until `deadline` is read by the next sweeps.
- */
-async function compare(
-  { usage, memory, system }: Params,
-  agents: Running[],
-  deadline: number,
-): Promise<RolloutComparison[]> {
-  const now = system.now()
-  const { organizationId } = agents[0] as Running
-  const rollouts = agents.map(({ id, current, rollout }) => {
-    const { versionId, startedAt, judgedFrom } = rollout
-    const from = Math.max(Date.parse(judgedFrom), startOf('minute', now - WATCHED_MS))
-    const name = [id, current.id, versionId, startedAt].join('/')
-    const progress = memory.get(name) ?? { until: from, minutes: new Map<number, Minute>() }
-    memory.set(name, progress)
-    for (const start of progress.minutes.keys()) if (start < from) progress.minutes.delete(start)
-    progress.until = Math.max(progress.until, from)
-    return { progress, readFrom: progress.until, versionIds: [versionId, current.id] as const }
-  })
-  const versions = new Set(rollouts.flatMap(({ versionIds }) => versionIds))
-  const from = Math.min(...rollouts.map(({ readFrom }) => readFrom))
-  const final = (await usage.getPosition())?.minute ?? 0
-  let isComplete = true
-  for await (const { start, rows } of usage.read({ organizationId, interval: 'minute', from, to: now })) {
-    const minute = sumOf(rows, versions)
-    for (const { progress, readFrom, versionIds } of rollouts) {
-      if (start < readFrom) continue
-      progress.minutes.set(
-        start,
-        minute.filter(({ versionId }) => versionIds.includes(versionId)),
-      )
-      if (start < final) progress.until = start + INTERVAL_MS.minute
-    }
-    isComplete = system.now() < deadline
-    if (!isComplete) break
-  }
-  return rollouts.map(({ progress, versionIds: [versionId, currentId] }) => {
-    if (isComplete) progress.until = Math.max(progress.until, final)
-    const all = [...progress.minutes.values()].flat()
-    return { rollout: toFigures(versionId, all), current: toFigures(currentId, all) }
-  })
-}
-
-function sumOf(rows: UsageRow[], versions: Set<string>): Minute {
-  const sums = new UsageSums<Pick<UsageKey, 'versionId' | 'scorer'>>(['version', 'scorer'])
-  sums.add(rows.filter(({ versionId }) => versions.has(versionId)))
-  return sums.rows
-}
-
-function toFigures(id: string, minutes: Minute): RolloutFigures {
-  const totals = minutes.filter(({ versionId }) => versionId === id)
-  const sum = (count: (each: UsageTotals) => number) => totals.reduce((all, each) => all + count(each), 0)
-  const scorers = new Set(totals.flatMap(({ scorer }) => scorer ?? []))
-  const scores = [...scorers].sort().map((name): ScorerFigures => {
-    const all = totals.filter(({ scorer }) => scorer === name).map(({ scores }) => scores)
-    return { scorer: name, ...toScoreFigures(all.reduce(addScores, NO_SCORES)) }
-  })
-  return {
-    versionId: id,
-    runs: sum(({ runs, unjudgedRuns }) => runs - unjudgedRuns),
-    failed: sum((each) => countFailed(each) - each.unjudgedErrors),
-    computed: sum(({ runs, uncomparedRuns }) => runs - uncomparedRuns),
-    costUsd: sum((each) => each.costNanoUsd + each.childCostNanoUsd - each.uncomparedCostNanoUsd) / NANO_USD,
-    ...(scores.length > 0 && { scores }),
-  }
 }

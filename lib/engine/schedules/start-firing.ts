@@ -1,11 +1,15 @@
+import { idempotencyKeyOf } from '../../access/permissions.ts'
 import { ServiceError, Unavailable } from '../../core/errors.ts'
 import type { Execution } from '../../core/execution.ts'
+import { hashJson } from '../../core/json/hash-json.ts'
 import { LimitExceeded, TooManyRequests } from '../../core/limit-errors.ts'
 import { type Firing, firingExecutionId, type Schedule, toFiring } from '../../core/schedule.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { Engine } from '../engine.ts'
-import { enqueue, record, type SubmitEngine } from '../submit/accept.ts'
+import { enqueue, type SubmitEngine, submitAsync } from '../submit/accept.ts'
+import { record } from '../submit/record.ts'
 import { toScheduledRun } from './check-schedule.ts'
+import { getSchedule, type ScheduleReference, type ScheduleStores } from './schedules.ts'
 
 /** What becomes of a firing that is due; `wait`: too many executions are open. @throws Unavailable */
 export async function startFiring(
@@ -43,4 +47,34 @@ function codeOf(error: unknown, { agentId, name }: Schedule): string {
   if (error instanceof ServiceError) return error.code
   logger.error('firing failed', { agentId, schedule: name, cause: describeCause(error) })
   return 'InternalError'
+}
+
+/**
+ * Starts an execution of a schedule now, also of one that is not enabled. It is not one of its firings: none is skipped
+ * because of it.
+ * @throws AgentNotFound, ScheduleNotFound, TooManyRequests, IdempotencyKeyReused, and what `toScheduledRun` throws
+ */
+export async function runSchedule(
+  engine: SubmitEngine & ScheduleStores,
+  { idempotencyKey, ...reference }: ScheduleReference & { idempotencyKey: string | undefined },
+): Promise<Execution> {
+  const { access } = reference
+  const schedule = await getSchedule(engine, reference)
+  const { name } = schedule
+  const newId = engine.system.newId()
+  const request = await toScheduledRun(engine.agents, schedule, newId)
+  return submitAsync(engine, {
+    ...request,
+    newId,
+    tokenId: access.tokenId || null,
+    schedule: { name, at: new Date(engine.system.now()).toISOString() },
+    idempotency:
+      idempotencyKey === undefined
+        ? null
+        : // Not one of a run of the agent with the same key.
+          {
+            key: `schedules/${name}\n${idempotencyKeyOf(access, idempotencyKey)}`,
+            requestHash: hashJson(name),
+          },
+  })
 }

@@ -3,9 +3,9 @@ import { PAGE_SIZE } from '../../core/limits.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { LimitStore } from '../../core/ports/usage.ts'
 import { InvalidQueryParameter } from '../../core/request-errors.ts'
-import type { LimitSubject } from '../../core/usage-limits.ts'
+import { hasCostLimit, type LimitSubject } from '../../core/usage-limits.ts'
 import type { Environment } from '../../environment.ts'
-import { hasCostLimit, limitsOf } from '../../limits/limits.ts'
+import { limitsOf } from '../../limits/limits.ts'
 import { modelsOf } from '../models-of.ts'
 
 type Run = { version: Version; tenantId: string | null; model: string | null | undefined }

@@ -1,25 +1,31 @@
-import { hasScope, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../../access/permissions.ts'
+import { assertMayRunDraft, idempotencyKeyOf, mayUseAgent, resolveTenant } from '../../access/permissions.ts'
 import { type ResolvedVersion, refusalOf, resolveVersion } from '../../agents/resolve-version.ts'
 import type { Access } from '../../core/access.ts'
 import { isStrict, stepLimitsOf, type Version } from '../../core/agent.ts'
-import { toBudget, toOptions } from '../../core/budget.ts'
+import { toBudget } from '../../core/budget.ts'
 import type { ServiceError } from '../../core/errors.ts'
-import type { BatchLine, Execution, InputAdaptation, RunOptions, ScheduledRun } from '../../core/execution.ts'
+import type { BatchLine, Execution, InputAdaptation } from '../../core/execution.ts'
 import { type CacheIdentity, cacheKeyOf, hashJson } from '../../core/json/hash-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
 import type { System } from '../../core/ports/system.ts'
-import { InputSchemaMismatch, InsufficientScope } from '../../core/request-errors.ts'
 import { AgentNotFound } from '../../core/resource-errors.ts'
+import { type RunOptions, toOptions } from '../../core/run-options.ts'
+import type { ScheduledRun } from '../../core/schedule.ts'
 import type { ScoredRun } from '../../core/score.ts'
 import { toTraceparent } from '../../core/traceparent.ts'
 import type { Replay } from '../../core/trial.ts'
 import { openBody } from '../../schema/adapt/adapt-input.ts'
-import { mayHaveFiles } from '../../schema/files/file-schema.ts'
 import { assertObject } from '../../schema/message-text.ts'
 import { adapterOf } from '../compiled-adapter.ts'
-import { checkOverrides, checkWebhookUrl, type RunOverrides } from './check-overrides.ts'
+import {
+  checkInput,
+  checkInputFiles,
+  checkOverrides,
+  checkWebhookUrl,
+  type RunOverrides,
+} from './check-request.ts'
 
 /** A validated request to run a version. */
 export type RunRequest = {
@@ -135,15 +141,6 @@ export async function resolveTarget<Overrides extends Target['overrides']>({
   return { version, overrides, refusal: refusalOf(resolved), selectedBy, newId }
 }
 
-/** @throws InsufficientScope */
-function assertMayRunDraft(access: Access): void {
-  if (hasScope(access, 'manage')) return
-  throw new InsufficientScope(
-    `This version is a draft. Running it needs a token with the scope manage. Yours has: ${access.scopes?.join(', ')}.`,
-    ['manage'],
-  )
-}
-
 /**
  * Combines a call's overrides with the version's settings, before anything is recorded.
  * @param body the input; unless in strict mode, also a list or a text that contains it
@@ -186,24 +183,6 @@ export async function buildRunRequest(
         ? null
         : { key: idempotencyKey, requestHash: hashJson([input, { ...overrides, execMode: null }]) },
   }
-}
-
-/**
- * Adaptation adds only defaults to an input that passes. The validator is loaded on demand.
- * @throws InputSchemaMismatch
- */
-export async function checkInput(version: Version, input: JsonObject): Promise<void> {
-  const { inputValidatorOf } = await import('../compiled-schemas.ts')
-  const violations = inputValidatorOf(version)(input)
-  if (violations.length > 0) throw new InputSchemaMismatch(violations)
-  await checkInputFiles(version, input)
-}
-
-/** Few agents have files. @throws InputSchemaMismatch, InvalidModelOverride */
-async function checkInputFiles(version: Version, input: JsonObject, model?: string): Promise<void> {
-  if (!mayHaveFiles(version.inputSchema)) return
-  const checks = await import('./check-input-files.ts')
-  await checks.checkInputFiles(version, input, model)
 }
 
 type Identity = Omit<CacheIdentity, 'agentId' | 'versionId'>

@@ -14,7 +14,8 @@ import { countLowScore } from '../../metrics.ts'
 import { unexpectedError } from '../checkpoints/stop-reason.ts'
 import { type Engine, readTimes } from '../engine.ts'
 import { toScorerInput } from '../scores/scorer-input.ts'
-import { enqueue, record } from './accept.ts'
+import { enqueue } from './accept.ts'
+import { record } from './record.ts'
 import { buildRunRequest } from './run-request.ts'
 
 export type ScoreEngine = Engine & { admit: Admit }

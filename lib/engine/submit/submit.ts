@@ -1,11 +1,13 @@
 import { sharesWorker } from '../../core/agent.ts'
-import { type Execution, isFinal, type LeasedExecution, newExecution } from '../../core/execution.ts'
+import { type Execution, isFinal, type LeasedExecution } from '../../core/execution.ts'
+import { newExecution } from '../../core/new-execution.ts'
 import { ExecutionInProgress } from '../../core/resource-errors.ts'
 import { hardDeadline, NEVER, type WorkerDeadline } from '../checkpoints/deadline.ts'
 import { type Engine, newLease } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'
 import { attempt } from '../worker/attempt.ts'
-import { accept, enqueue, newExecutionParams, type SubmitEngine } from './accept.ts'
+import { accept, enqueue, type SubmitEngine } from './accept.ts'
+import { newExecutionParams } from './record.ts'
 import type { RunRequest } from './run-request.ts'
 
 /** Records an execution and runs it in this process, without a deadline for the caller. */

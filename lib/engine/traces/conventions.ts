@@ -1,7 +1,8 @@
 import { maskMacs } from '../../core/callback-mac.ts'
-import { type Execution, type ExecutionSummary, roundDollars, type Usage } from '../../core/execution.ts'
+import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import type { Json } from '../../core/json/json.ts'
 import type { ToolCall, ToolResult } from '../../core/model.ts'
+import { roundDollars, type Usage } from '../../core/model-usage.ts'
 import type { ModelStep } from '../../core/step.ts'
 import { REASONING_LEVELS } from '../../models/providers/provider-traits.ts'
 

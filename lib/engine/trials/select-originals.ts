@@ -1,12 +1,13 @@
 import { ServiceError, type Violation } from '../../core/errors.ts'
-import { CANCELLED, type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
 import type { Teachers } from '../../core/learning.ts'
 import { MAX_VIOLATIONS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { PageRequest } from '../../core/ports/system.ts'
+import { zip } from '../../core/read-pages.ts'
 import { InputSchemaMismatch } from '../../core/request-errors.ts'
 import type { TrialSettings } from '../../core/trial.ts'
-import { zip } from '../../core/zip.ts'
 
 /** Executions that one request looks at. */
 export const MAX_LOOKED_AT = 5_000

@@ -13,7 +13,7 @@ import { type ReplaySettings, sourceOf, TRIAL_RUNS, type TrialSettings } from '.
 import { toJsonPointer } from '../../schema/message-text.ts'
 import type { ToolDocument } from '../../tools/document/tool-fields.ts'
 import { type AcceptStores, startBatch } from '../batches/accept.ts'
-import { checkCostLimit } from '../submit/check-overrides.ts'
+import { checkCostLimit } from '../submit/check-request.ts'
 import { resolveTarget } from '../submit/run-request.ts'
 import { checkOriginals, selectOriginals } from './select-originals.ts'
 

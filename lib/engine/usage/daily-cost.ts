@@ -1,5 +1,5 @@
 import { DEPLOYMENT, INTERVAL_MS, NANO_USD, startOf, USAGE_RANGES } from '../../core/usage.ts'
-import type { UsageStores } from './read-usage.ts'
+import type { UsageStores } from './read-totals.ts'
 
 /**
  * US dollars. `lastDay`: of the last 24 full hours. `usual`: of an average day of the week before, from the first run

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit'
-import { FOLD_DELAY_MS } from '../../core/limits.ts'
 import type { System } from '../../core/ports/system.ts'
 import type { UsagePosition, UsageSlot, UsageStore } from '../../core/ports/usage.ts'
-import { DEPLOYMENT, INTERVAL_MS, startOf, toUsageRows, type UsageKey, UsageSums } from '../../core/usage.ts'
+import { DEPLOYMENT, FOLD_DELAY_MS, INTERVAL_MS, startOf, type UsageKey } from '../../core/usage.ts'
+import { toUsageRows, UsageSums } from '../../core/usage-rows.ts'
 
 type Params = {
   usage: Omit<UsageStore, 'read'>

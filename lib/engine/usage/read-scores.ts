@@ -2,13 +2,15 @@ import { limitToAgents } from '../../access/executions.ts'
 import { resolveTenant } from '../../access/permissions.ts'
 import { findAgentId } from '../../agents/resolve-agent.ts'
 import type { Access } from '../../core/access.ts'
-import { type ExecutionSummary, isRejection } from '../../core/execution.ts'
+import type { ExecutionSummary } from '../../core/execution.ts'
+import { isRejection } from '../../core/learning.ts'
 import { DAY_MS, MAX_AGREEMENT_RUNS, SCORES_DAYS } from '../../core/limits.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { PageRequest } from '../../core/ports/system.ts'
 import { type AgreementTable, kappaOf } from '../../core/score-statistics.ts'
-import { readUsage, type UsageQuery, type UsageStores } from './read-usage.ts'
+import type { UsageStores } from './read-totals.ts'
+import { readUsage, type UsageQuery } from './read-usage.ts'
 
 export type ScoreQuery = Omit<UsageQuery, 'groupBy'> & {
   version?: string | undefined

@@ -5,7 +5,7 @@ import { BY_USAGE, type ListPosition, type PageQuery, parsePage } from '../../co
 import { tryParseJson } from '../../core/json/json.ts'
 import { MAX_USAGE_ROWS, USAGE_PAGE_SIZE } from '../../core/limits.ts'
 import type { AgentStore } from '../../core/ports/agents.ts'
-import type { Page, System } from '../../core/ports/system.ts'
+import type { Page } from '../../core/ports/system.ts'
 import type { UsageStore } from '../../core/ports/usage.ts'
 import { InvalidCursor, InvalidQueryParameter } from '../../core/request-errors.ts'
 import {
@@ -17,9 +17,10 @@ import {
   type UsageInterval,
   type UsageKey,
   type UsageRow,
-  UsageSums,
   type UsageTotals,
 } from '../../core/usage.ts'
+import { UsageSums } from '../../core/usage-rows.ts'
+import { type Range, readTotals, type UsageStores } from './read-totals.ts'
 
 /** What a request asks for. `from` and `to`: RFC 3339. */
 export type UsageQuery = PageQuery & {
@@ -34,10 +35,6 @@ export type UsageQuery = PageQuery & {
 
 /** The totals of a group in an interval. `start`: milliseconds since the epoch. */
 export type GroupUsage = Partial<UsageKey> & UsageTotals & { start: number }
-
-type Range = { interval: UsageInterval; from: number; to: number }
-
-export type UsageStores = { usage: Pick<UsageStore, 'read' | 'getPosition'>; system: Pick<System, 'now'> }
 
 /**
  * A page of what a token may see of the usage of its organization, by interval and group. It can have fewer rows than
@@ -113,28 +110,6 @@ async function toFilter(agents: AgentStore, access: Access, { tenantId, agent: i
   const agentIds = agent === null ? visibilityOf(access).agentIds : [agent]
   return (row: UsageRow) =>
     (tenant === undefined || row.tenantId === tenant) && (agentIds?.includes(row.agentId) ?? true)
-}
-
-/** The totals that are kept for shorter intervals, from the longest on. */
-const PARTS = { day: ['day', 'hour', 'minute'], hour: ['hour', 'minute'], minute: ['minute'] } as const
-
-/**
- * Totals in the order of their times, in parts that are as long as an interval or shorter: the intervals whose totals
- * are final, then what there is of the others.
- */
-export async function* readTotals(
-  { usage, system }: UsageStores,
-  { organizationId, interval, from, to }: Range & { organizationId: string },
-): ReturnType<UsageStore['read']> {
-  const position = await usage.getPosition()
-  let begin = from
-  for (const part of PARTS[interval]) {
-    begin = Math.max(begin, system.now() - USAGE_RANGES[part].keptMs)
-    const end = part === 'minute' ? to : Math.min(position?.[part] ?? 0, to)
-    if (begin >= end) continue
-    yield* usage.read({ organizationId, interval: part, from: startOf(part, begin), to: end })
-    begin = end
-  }
 }
 
 /** Adds up the parts of each interval. `read`: rows so far. `following`: the start of the next one with parts. */

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { ExecutionSummary } from '../../core/execution.ts'
+import type { Execution, ExecutionSummary } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { MAX_PAGE_BYTES } from '../../core/limits.ts'
 import type { System } from '../../core/ports/system.ts'
 import { readPages } from '../../core/read-pages.ts'
 import type { CallResult, RecordedStep, Step, StepStore } from '../../core/step.ts'
-import type { Decision } from '../../core/wait.ts'
+import type { Decision, Wait } from '../../core/wait.ts'
+import { readSetting } from '../../environment.ts'
 import { addDefaults } from '../../tools/add-defaults.ts'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
@@ -120,4 +121,13 @@ export function describeDecision({ decision, note, input }: Decision): string | 
   if (input === null) return note ? ['An approver approved the call.', ...added].join(' ') : null
   const changed = `An approver changed the input of the call. It was executed with ${JSON.stringify(input)} instead.`
   return [changed, ...added].join(' ')
+}
+
+/** Approvals that a record waits for get the page of the console where people decide. */
+export function withLinks(record: { waitingFor?: Wait[] | null }, { id }: Pick<Execution, 'id'>): object {
+  const page = `${readSetting('publicUrl') ?? ''}/console#/approvals`
+  const waitingFor = record.waitingFor?.map((wait) =>
+    wait.kind === 'approval' ? { ...wait, url: `${page}?item=${id}.${wait.id}` } : wait,
+  )
+  return waitingFor ? { ...record, waitingFor } : record
 }

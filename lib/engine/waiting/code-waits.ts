@@ -2,7 +2,7 @@ import type { LeasedExecution } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { APPROVAL_TIMEOUT_SECONDS, MAX_OPEN_WAITS } from '../../core/limits.ts'
 import { type CallResult, type RecordedStep, WAIT_RESULT, type WaitStep } from '../../core/step.ts'
-import type { Decision, Signal, Wait, WaitRequest } from '../../core/wait.ts'
+import type { Decision, Signal, Wait, WaitCall, WaitRequest } from '../../core/wait.ts'
 import { compileValidator, type Validator } from '../../schema/validate/validate.ts'
 import type { Journal } from '../checkpoints/journal.ts'
 import { type Engine, isoNow } from '../engine.ts'
@@ -11,21 +11,6 @@ import { usedSignals } from './wake.ts'
 
 type RecordedWait = RecordedStep & { step: WaitStep }
 export type SignalRequest = Extract<WaitRequest, { kind: 'signal' }>
-
-/** What a code agent says that it waits for, or a remote agent's run. */
-type WaitCall =
-  | { kind: 'sleep'; seconds: number }
-  | { kind: 'sleep'; until: string }
-  | {
-      kind: 'signal'
-      signals: string[]
-      isAny: boolean
-      timeoutSeconds: number | null
-      schema?: object
-      /** See `WaitRequest`. */
-      tellsCancel?: boolean
-    }
-  | { kind: 'approval'; title: string; dataJson: string; timeoutSeconds: number | null }
 
 type Params = {
   /** Masks what a signal brings before it is stored with the wait. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
-import { targetOf } from '../../core/audit.ts'
+import { targetOf } from '../../core/audit-request.ts'
 import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import { shortId } from '../../core/ids.ts'
 import { containsExactNumber, type JsonObject } from '../../core/json/json.ts'

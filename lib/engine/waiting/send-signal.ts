@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto'
 import { type ExecutionReference, resolveExecutionId } from '../../access/executions.ts'
 import { isMacOf } from '../../core/callback-mac.ts'
+import { BY_RECEIPT, type PageQuery, parsePage } from '../../core/cursor.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { type ExecutionSummary, isFinal } from '../../core/execution.ts'
 import { isUuid } from '../../core/ids.ts'
 import { hashJson } from '../../core/json/hash-json.ts'
 import type { Json } from '../../core/json/json.ts'
 import { TooManyUnreadSignals } from '../../core/limit-errors.ts'
-import { MAX_PAGE_BYTES, MAX_PAYLOAD_BYTES, MAX_SIGNAL_BYTES, SIGNAL_RECOUNT_MS } from '../../core/limits.ts'
+import {
+  MAX_ESCAPED_PAGE_BYTES,
+  MAX_PAGE_BYTES,
+  MAX_PAYLOAD_BYTES,
+  MAX_SIGNAL_BYTES,
+  SIGNAL_RECOUNT_MS,
+} from '../../core/limits.ts'
+import type { Page } from '../../core/ports/system.ts'
 import { InputSchemaMismatch, PayloadTooLarge } from '../../core/request-errors.ts'
 import { ExecutionEnded, ExecutionNotFound } from '../../core/resource-errors.ts'
 import { isSignalName, SIGNAL_NAME_RULE, type Signal } from '../../core/wait.ts'
@@ -160,3 +168,30 @@ async function admit({ signals, steps, system }: Stores, executionId: string, by
     })
   }
 }
+
+/**
+ * A page of the signals that no wait of the execution has used, oldest first. It ends early if their data is large.
+ * @throws ExecutionNotFound, InvalidCursor
+ */
+export async function listSignals(
+  { executions, signals, steps }: Pick<Stores, 'executions' | 'signals' | 'steps'>,
+  reference: ExecutionReference,
+  query: PageQuery,
+): Promise<Page<Signal>> {
+  const { limit, after } = parsePage(query, BY_RECEIPT)
+  const { organizationId } = reference.access
+  const id = await resolveExecutionId(executions, reference)
+  if (!(await executions.getStatus({ organizationId, id }))) throw new ExecutionNotFound()
+  const kept = await signals.list({ executionId: id })
+  const used = kept.length > 0 ? usedSignals(await steps.read({ executionId: id })) : new Set()
+  const unread = kept.filter((signal) => !used.has(signal.id) && (!after || orderOf(signal) > after.order))
+  let bytes = 0
+  const items = unread.slice(0, limit).filter((signal) => {
+    bytes += signal.bytes
+    return bytes <= MAX_ESCAPED_PAGE_BYTES
+  })
+  const last = items.at(-1)
+  return { items, next: last && items.length < unread.length ? { order: orderOf(last) } : null }
+}
+
+const orderOf = ({ receivedAt, id }: Signal): string => `${receivedAt}#${id}`

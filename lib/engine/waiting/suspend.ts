@@ -1,13 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import {
-  CANCELLED,
-  type ExecutionError,
-  type LeasedExecution,
-  type LostStep,
-  type Progress,
-  type Usage,
-} from '../../core/execution.ts'
+import type { LeasedExecution, LostStep, Progress } from '../../core/execution.ts'
+import { CANCELLED, type ExecutionError } from '../../core/execution-errors.ts'
 import { DAY_MS, MAX_WAIT_DAYS as WAIT_DAYS } from '../../core/limits.ts'
+import type { Usage } from '../../core/model-usage.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { System } from '../../core/ports/system.ts'
 import { hasOwnMessage, type Suspension, type Wait } from '../../core/wait.ts'

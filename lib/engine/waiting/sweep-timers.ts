@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
+import { DEADLINE_EXCEEDED } from '../../core/execution-errors.ts'
 import { type LeaseTimes, MAX_GRACE, nextSweep } from '../../core/lease-times.ts'
 import { MAX_QUEUE_BATCH, MAX_QUEUE_DELAY_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { BatchQueue, DeliveryQueue } from '../../core/ports/queues.ts'
 import type { Timer, TimerStore } from '../../core/ports/waits.ts'
-import { DEADLINE_EXCEEDED } from '../../core/transitions.ts'
 import { type Endings, endAbandoned } from '../end-execution.ts'
 import { listedOf, reasonsOf, throwAny } from '../maintenance.ts'
 

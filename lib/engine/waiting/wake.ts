@@ -1,12 +1,11 @@
 import type {
   Execution,
-  ExecutionError,
   ExecutionSummary,
-  Lease,
   LeasedExecution,
   SuspendedExecution,
 } from '../../core/execution.ts'
-import { nextSweep } from '../../core/lease-times.ts'
+import type { ExecutionError } from '../../core/execution-errors.ts'
+import { type Lease, nextSweep } from '../../core/lease-times.ts'
 import { DAY_MS, MAX_QUEUE_DELAY_MS, SYNC_DEADLINE_MS } from '../../core/limits.ts'
 import type { ExecutionStore } from '../../core/ports/executions.ts'
 import type { RecordedStep } from '../../core/step.ts'

@@ -1,13 +1,15 @@
 import { Unavailable } from '../../core/errors.ts'
-import { CANCELLED, type Lease, type LeasedExecution } from '../../core/execution.ts'
-import { backoffMs, type LeaseTimes } from '../../core/lease-times.ts'
+import type { LeasedExecution } from '../../core/execution.ts'
+import { CANCELLED } from '../../core/execution-errors.ts'
+import { backoffMs, type Lease, type LeaseTimes } from '../../core/lease-times.ts'
 import { describeCause, logger } from '../../logger.ts'
 import type { WorkerDeadline } from '../checkpoints/deadline.ts'
 import { INLINE, unexpectedError } from '../checkpoints/stop-reason.ts'
 import { endExecution, hasFinalParent } from '../end-execution.ts'
 import { type Engine, newLease, queuedOf, timesOf } from '../engine.ts'
 import { wake } from '../waiting/wake.ts'
-import { type AttemptResult, attempt } from './attempt.ts'
+import { attempt } from './attempt.ts'
+import type { AttemptResult } from './attempt-state.ts'
 
 /** The SQS message that named the execution. */
 export type Message = {

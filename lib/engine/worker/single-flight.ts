@@ -1,11 +1,7 @@
-import {
-  type Execution,
-  hasUsedAllSteps,
-  type LeasedExecution,
-  NO_USAGE,
-  type Outcome,
-} from '../../core/execution.ts'
+import type { Execution, LeasedExecution, Outcome } from '../../core/execution.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { NO_USAGE } from '../../core/model-usage.ts'
+import { hasUsedAllSteps } from '../../core/run-options.ts'
 import { AttemptStopped, type RetryPolicy } from '../checkpoints/stop-reason.ts'
 import type { Engine } from '../engine.ts'
 import { waitForCompletion } from '../wait-for-completion.ts'

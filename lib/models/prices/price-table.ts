@@ -1,6 +1,6 @@
-import { roundDollars, type Usage } from '../../core/execution.ts'
 import { isJsonObject, tryParseJson } from '../../core/json/json.ts'
 import { type Model, ModelConfigurationError, ModelError } from '../../core/model.ts'
+import { roundDollars, type Usage } from '../../core/model-usage.ts'
 import { type Environment, readSetting } from '../../environment.ts'
 import { type ModelName, parseModelName, prefixOf, toModelId } from '../model-name.ts'
 import type { Provider } from '../providers/provider-traits.ts'

@@ -2,7 +2,7 @@ import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { ModelStopReason, WebSearch } from '../../core/model.ts'
 import type { Environment } from '../../environment.ts'
-import type { StrictRules } from '../requests/strict-schema.ts'
+import type { StrictRules } from '../requests/strict-parts.ts'
 
 /** The model providers, by the prefix of the names of their models. */
 export const PROVIDERS = ['bedrock', 'anthropic', 'openai', 'openai-compatible'] as const

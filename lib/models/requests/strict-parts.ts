@@ -1,6 +1,40 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { JsonError, parseModelJson } from '../../core/json/parse-json.ts'
 
+/** What a provider accepts in strict mode beyond types, fields and alternatives. */
+export type StrictRules = {
+  /** Keywords that it enforces. */
+  keywords: readonly string[]
+  formats: readonly string[]
+  /** The most in one request, in the schemas of all tools. */
+  limits?: { tools: number; unions: number; optional: number }
+}
+
+/** Keywords that say nothing about a value, or that the conversion reads. */
+const STRUCTURE =
+  '$schema $id $comment $defs definitions title description type enum const properties required items anyOf oneOf ' +
+  'additionalProperties unevaluatedProperties readOnly writeOnly deprecated'
+const READ = new Set(STRUCTURE.split(' '))
+
+/** The keywords that the provider enforces, and a description with the others. */
+export function describe(schema: JsonObject, { keywords, formats }: StrictRules): JsonObject {
+  const isEnforced = (keyword: string, value: Json) =>
+    (keyword === 'format' && formats.includes(String(value))) ||
+    (keyword === 'minItems' && (value === 0 || value === 1)) ||
+    keywords.includes(keyword)
+  const kept: [string, Json][] = []
+  const notes: string[] = []
+  for (const [keyword, value] of Object.entries(schema)) {
+    const isChoice = (keyword === 'anyOf' || keyword === 'oneOf') && Array.isArray(value)
+    if (READ.has(keyword) && !isChoice) continue
+    if (isEnforced(keyword, value)) kept.push([keyword, value])
+    else notes.push(`${keyword}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  }
+  const { title, description } = schema
+  const text = [description ?? title, notes.length > 0 && `(${notes.join('; ')})`].filter(Boolean).join(' ')
+  return { ...(text !== '' && { description: text }), ...Object.fromEntries(kept) }
+}
+
 /** A part of a strict schema, and the conversion of its values. */
 export type Part = {
   schema: JsonObject
@@ -98,4 +132,33 @@ function isOfType(value: Json, type: Json | undefined): boolean {
     default:
       return typeof value === type
   }
+}
+
+export type FieldRules = {
+  /** Whether optional fields are required and may be null; else they may be missing. */
+  isNullable: boolean
+  /** What counts toward limits: values with alternatives, and fields that may be missing. */
+  counts: { unions: number; optional: number }
+}
+
+/** A field that may be missing: null stands for that, unless null is one of its values. */
+export function toOptional(part: Part, { isNullable, counts }: FieldRules): Part {
+  if (!isNullable) {
+    counts.optional++
+    return part
+  }
+  const { type, anyOf, enum: values } = part.schema
+  const hasNull = [type, ...(Array.isArray(anyOf) ? anyOf.map((branch) => (branch as JsonObject).type) : [])]
+  if (hasNull.flat().includes('null')) return part
+  counts.unions++
+  if (Array.isArray(anyOf))
+    return { ...part, schema: { ...part.schema, anyOf: [...anyOf, { type: 'null' }] }, dropsNull: true }
+  if (type === 'object' || type === 'array')
+    return { ...part, schema: { anyOf: [part.schema, { type: 'null' }] }, dropsNull: true }
+  const schema = {
+    ...part.schema,
+    type: [type, 'null'].flat() as Json,
+    ...(Array.isArray(values) && { enum: [...values, null] }),
+  }
+  return { ...part, schema, dropsNull: true }
 }

@@ -1,43 +1,29 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { mergeSchemas, resolveRef, typesOf } from './schema-parts.ts'
-import { anyOfPart, IDENTITY, jsonText, type Part, wrapPart } from './strict-parts.ts'
-
-/** What a provider accepts in strict mode beyond types, fields and alternatives. */
-export type StrictRules = {
-  /** Keywords that it enforces. */
-  keywords: readonly string[]
-  formats: readonly string[]
-  /** The most in one request, in the schemas of all tools. */
-  limits?: { tools: number; unions: number; optional: number }
-}
+import {
+  anyOfPart,
+  describe,
+  type FieldRules,
+  IDENTITY,
+  jsonText,
+  type Part,
+  type StrictRules,
+  toOptional,
+  wrapPart,
+} from './strict-parts.ts'
 
 /** A schema that a provider enforces, and how its values relate to those of the schema that it stands for. */
-export type StrictSchema = Part & {
-  /** What counts toward limits: values with alternatives, and fields that may be missing. */
-  counts: { unions: number; optional: number }
-}
+export type StrictSchema = Part & Pick<FieldRules, 'counts'>
 
 /** OpenAI allows 10. */
 const MAX_DEPTH = 10
 /** References may multiply what they refer to. */
 const MAX_PARTS = 1_000
 
-type Context = StrictRules & {
-  root: JsonObject
-  /** Whether optional fields are required and may be null; else they may be missing. */
-  isNullable: boolean
-  counts: StrictSchema['counts']
-  parts: number
-}
+type Context = StrictRules & FieldRules & { root: JsonObject; parts: number }
 
 /** `refs`: the references that the schema is part of. */
 type Position = { depth: number; refs: readonly string[] }
-
-/** Keywords that say nothing about a value, or that the conversion reads. */
-const STRUCTURE =
-  '$schema $id $comment $defs definitions title description type enum const properties required items anyOf oneOf ' +
-  'additionalProperties unevaluatedProperties readOnly writeOnly deprecated'
-const READ = new Set(STRUCTURE.split(' '))
 
 /**
  * Converts a wire schema for strict mode, where the output of a model is certain to match: all objects are closed,
@@ -162,28 +148,6 @@ function convertObject(schema: JsonObject, context: Context, position: Position)
   }
 }
 
-/** A field that may be missing: null stands for that, unless null is one of its values. */
-function toOptional(part: Part, { isNullable, counts }: Context): Part {
-  if (!isNullable) {
-    counts.optional++
-    return part
-  }
-  const { type, anyOf, enum: values } = part.schema
-  const hasNull = [type, ...(Array.isArray(anyOf) ? anyOf.map((branch) => (branch as JsonObject).type) : [])]
-  if (hasNull.flat().includes('null')) return part
-  counts.unions++
-  if (Array.isArray(anyOf))
-    return { ...part, schema: { ...part.schema, anyOf: [...anyOf, { type: 'null' }] }, dropsNull: true }
-  if (type === 'object' || type === 'array')
-    return { ...part, schema: { anyOf: [part.schema, { type: 'null' }] }, dropsNull: true }
-  const schema = {
-    ...part.schema,
-    type: [type, 'null'].flat() as Json,
-    ...(Array.isArray(values) && { enum: [...values, null] }),
-  }
-  return { ...part, schema, dropsNull: true }
-}
-
 function convertArray(schema: JsonObject, context: Context, position: Position): Part {
   if (schema.prefixItems !== undefined || !isJsonObject(schema.items)) return jsonText(schema, context.root)
   const items = convert(schema.items, context, { ...position, depth: position.depth + 1 })
@@ -210,23 +174,4 @@ function convertScalar(schema: JsonObject, context: Context): Part {
     },
     ...IDENTITY,
   }
-}
-
-/** The keywords that the provider enforces, and a description with the others. */
-function describe(schema: JsonObject, { keywords, formats }: Context): JsonObject {
-  const isEnforced = (keyword: string, value: Json) =>
-    (keyword === 'format' && formats.includes(String(value))) ||
-    (keyword === 'minItems' && (value === 0 || value === 1)) ||
-    keywords.includes(keyword)
-  const kept: [string, Json][] = []
-  const notes: string[] = []
-  for (const [keyword, value] of Object.entries(schema)) {
-    const isChoice = (keyword === 'anyOf' || keyword === 'oneOf') && Array.isArray(value)
-    if (READ.has(keyword) && !isChoice) continue
-    if (isEnforced(keyword, value)) kept.push([keyword, value])
-    else notes.push(`${keyword}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  }
-  const { title, description } = schema
-  const text = [description ?? title, notes.length > 0 && `(${notes.join('; ')})`].filter(Boolean).join(' ')
-  return { ...(text !== '' && { description: text }), ...Object.fromEntries(kept) }
 }

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sdk/provider'
-import type { Json } from '../../core/json/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { Media } from '../../core/media.ts'
 import type { Model, ModelRequest, ToolDeclaration, ToolResult } from '../../core/model.ts'
 
@@ -53,3 +54,30 @@ export const toFunctionTool = ({
 
 /** To the engine, a message is opaque JSON. */
 const toJson = (message: Message) => message as unknown as Json
+
+/**
+ * Messages of one model for a request to another one: texts and calls, without reasoning, signatures, references to
+ * items that a provider stores, and what its own tools returned.
+ */
+export function toPortable(messages: readonly Json[]): Json[] {
+  return messages.flatMap((message) => {
+    if (!isJsonObject(message) || !Array.isArray(message.content)) return [message]
+    const { providerOptions: _, ...rest } = message
+    const content = message.content.filter(isJsonObject).flatMap((part) => toPortablePart(part, message.role))
+    return content.length > 0 ? [{ ...rest, content }] : []
+  })
+}
+
+function toPortablePart({ providerOptions: _, ...part }: JsonObject, role: Json | undefined): JsonObject[] {
+  if (part.providerExecuted || part.type === 'reasoning') return []
+  if (part.type === 'tool-result' && role !== 'tool') return []
+  if (typeof part.toolCallId !== 'string') return [part]
+  return [{ ...part, toolCallId: toPortableId(part.toolCallId) }]
+}
+
+/** What every provider accepts as the id of a call. */
+const PORTABLE_ID = /^[\w-]{1,40}$/
+
+/** The id of a call in requests to another model. */
+export const toPortableId = (id: string): string =>
+  PORTABLE_ID.test(id) ? id : `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`

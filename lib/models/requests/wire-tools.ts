@@ -4,7 +4,8 @@ import { FINAL_ANSWER } from '../../core/model.ts'
 import type { ModelName } from '../model-name.ts'
 import { supports } from '../providers/model-traits.ts'
 import { traitsOf } from '../providers/providers.ts'
-import { type StrictRules, type StrictSchema, toStrictSchema } from './strict-schema.ts'
+import type { StrictRules } from './strict-parts.ts'
+import { type StrictSchema, toStrictSchema } from './strict-schema.ts'
 import { toWireSchema, type WireSchema } from './wire-schema.ts'
 
 export type ToolSchema = WireSchema & { isStrict: boolean }

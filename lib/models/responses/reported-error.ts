@@ -83,3 +83,61 @@ const toPlainText = (text: string): string =>
         .replace(/<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
         .trim()
     : text
+
+/**
+ * The delay that a response requests, in milliseconds: `retry-after-ms` (OpenAI), else `Retry-After` in seconds or as
+ * an HTTP date (RFC 9110, section 10.2.3). Null if there is none.
+ */
+export function parseRetryAfter(
+  headers: Record<string, string | undefined> | undefined,
+  now: number,
+): number | null {
+  const milliseconds = parseNumber(headers?.['retry-after-ms'])
+  if (milliseconds !== null) return milliseconds
+  const header = headers?.['retry-after']?.trim()
+  const seconds = parseNumber(header)
+  if (seconds !== null) return seconds * 1000
+  const date = header && /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
+}
+
+function parseNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\s*\d{1,12}(\.\d{1,12})?\s*$/.test(text) ? Number(text) : null
+}
+
+/** The members of the SDK's `APICallError` that are used here. */
+export type ApiCallError = Error & {
+  statusCode?: number
+  responseHeaders?: Record<string, string>
+  responseBody?: unknown
+}
+
+/** The error in the body of a response. Servers report some with status 200, but not as plain text. */
+export function reportedBy({ statusCode = 0, responseBody }: ApiCallError): Reported | null {
+  const isText = typeof responseBody === 'string' && tryParseJson(responseBody) === undefined
+  return statusCode < 300 && isText ? null : findReported(responseBody)
+}
+
+/** The status that a successful response reports, if any; else its own. */
+export function statusOf(failure: ApiCallError): number {
+  const { statusCode = 0 } = failure
+  if (statusCode >= 300) return statusCode
+  const codes = reportedBy(failure)?.codes.map(Number) ?? []
+  return codes.find((code) => code >= 400 && code < 600) ?? statusCode
+}
+
+export function getCode(reported: Reported | null, { responseHeaders }: ApiCallError): string {
+  const amazonType = responseHeaders?.['x-amzn-errortype']?.split(':')[0]
+  return [...(reported?.codes ?? []), amazonType].find(isCode) ?? ''
+}
+
+export const isCode = (value: unknown): value is string =>
+  isIdentifier(value) && /[a-z]/i.test(value) && value !== 'error'
+
+export function getRequestId({ responseHeaders: headers }: ApiCallError): string {
+  const ids = [headers?.['x-request-id'], headers?.['request-id'], headers?.['x-amzn-requestid']]
+  return ids.find(isIdentifier) ?? ''
+}
+
+const isIdentifier = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w.:/-]{1,80}$/.test(value)

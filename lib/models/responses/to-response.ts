@@ -4,7 +4,6 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
-import type { Usage } from '../../core/execution.ts'
 import { isJsonObject, type Json } from '../../core/json/json.ts'
 import { parseModelJson } from '../../core/json/parse-json.ts'
 import { MAX_CALLS_IN_RESPONSE } from '../../core/limits.ts'
@@ -18,6 +17,7 @@ import {
   type ToolCall,
   type ToolDeclaration,
 } from '../../core/model.ts'
+import type { Usage } from '../../core/model-usage.ts'
 import { PROVIDERS, traitsOf } from '../providers/providers.ts'
 import type { CollectedResponse } from './collect-stream.ts'
 

@@ -2,8 +2,8 @@ import type { InputAdaptation } from '../../core/execution.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { toJsonSchema } from '../field-map.ts'
 import { toJsonPointer } from '../message-text.ts'
-import { adaptObject, adaptValue, type Context, newContext, roundNumbers } from './adapt-value.ts'
-import { childOf, ROOT } from './adaptation.ts'
+import { adaptObject, adaptValue, type Context } from './adapt-value.ts'
+import { childOf, ROOT, roundNumbers } from './adaptation.ts'
 import { NameIndex } from './names/name-index.ts'
 import { openValue } from './nested-input.ts'
 import { type DefaultedField, readShape } from './shape.ts'
@@ -44,7 +44,7 @@ function adaptOnce(
 ) {
   const names = new NameIndex()
   const run = (value: Json, change: Change) => {
-    const context = newContext(defaultOf, names)
+    const context: Context = { adaptations: [], names, mayChangeAgain: false, defaultOf }
     return { value: change(value, context), ...context }
   }
   const first = run(sent, adapt)

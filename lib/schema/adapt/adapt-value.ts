@@ -1,4 +1,3 @@
-import type { InputAdaptation } from '../../core/execution.ts'
 import {
   containsExactNumber,
   isJsonObject,
@@ -6,18 +5,20 @@ import {
   type Json,
   type JsonObject,
   MAX_JSON_DEPTH,
-  mapExactNumbers,
 } from '../../core/json/json.ts'
 import { normalizeFile } from '../files/read-file.ts'
 import {
+  type Adapted,
   childOf,
   converted,
   defaulted,
   insideEnvelopes,
   type Location,
   partOf,
+  record,
   removed,
   renamed,
+  roundNumbers,
   typed,
   unwrapped,
 } from './adaptation.ts'
@@ -28,19 +29,12 @@ import { type DefaultedField, type FieldShape, fits, isValidScalar, type Shape }
 import { unwrapEnvelope } from './unwrap-envelope.ts'
 import { convertValue } from './values/convert-value.ts'
 
-export type Context = {
-  adaptations: InputAdaptation[]
+export type Context = Adapted & {
   names: NameIndex
   /** Whether a change may allow another one: a field got its name, or a value changed, beside an unknown name. */
   mayChangeAgain: boolean
   defaultOf: (field: DefaultedField) => Json | undefined
 }
-
-export function newContext(defaultOf: Context['defaultOf'], names: NameIndex): Context {
-  return { adaptations: [], names, mayChangeAgain: false, defaultOf }
-}
-
-const MAX_ADAPTATIONS = 100
 
 /** An object with more names that the schema does not describe is left as sent. */
 const MAX_UNKNOWN_NAMES = 1_000
@@ -204,17 +198,3 @@ const matchesPattern = ({ patterns }: Shape, name: string) => patterns.some((mat
 
 /** Most values are scalars of the right type; skipping them early keeps adaptation fast. */
 const isScalar = (value: Json) => typeof value !== 'object' || value === null
-
-/** A value that stays as sent, except that its exact numbers become the nearest doubles. */
-export function roundNumbers(value: Json, location: Location, context: Context): Json {
-  return mapExactNumbers(value, (number, path) => {
-    const double = number.toDouble()
-    const at = path.reduce((parent, name) => childOf(parent, name, name), location)
-    record(context, () => converted(at, number, double))
-    return double
-  })
-}
-
-function record({ adaptations }: Context, adaptation: () => InputAdaptation): void {
-  if (adaptations.length < MAX_ADAPTATIONS) adaptations.push(adaptation())
-}

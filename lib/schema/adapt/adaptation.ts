@@ -1,6 +1,6 @@
 import type { InputAdaptation } from '../../core/execution.ts'
 import { ExactNumber } from '../../core/json/exact-number.ts'
-import type { Json } from '../../core/json/json.ts'
+import { type Json, mapExactNumbers } from '../../core/json/json.ts'
 import { jsonTypeOf, toJsonPointer, truncate, withArticle } from '../message-text.ts'
 
 /** A location in an input: its path in the adapted input, and its path in the input that was sent. */
@@ -97,4 +97,23 @@ function toPointer(path: Path): string {
   const names: string[] = []
   for (let part = path; part; part = part.parent) names.push(part.name)
   return toJsonPointer(names.reverse())
+}
+
+/** What was changed so far. */
+export type Adapted = { adaptations: InputAdaptation[] }
+
+const MAX_ADAPTATIONS = 100
+
+export function record({ adaptations }: Adapted, adaptation: () => InputAdaptation): void {
+  if (adaptations.length < MAX_ADAPTATIONS) adaptations.push(adaptation())
+}
+
+/** A value that stays as sent, except that its exact numbers become the nearest doubles. */
+export function roundNumbers(value: Json, location: Location, context: Adapted): Json {
+  return mapExactNumbers(value, (number, path) => {
+    const double = number.toDouble()
+    const at = path.reduce((parent, name) => childOf(parent, name, name), location)
+    record(context, () => converted(at, number, double))
+    return double
+  })
 }

@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DEFAULT_WEBHOOK, type WebhookSecret } from '../../core/notification.ts'
 import type { WebhookStore } from '../../core/ports/notifications.ts'
+import type { OwnedId } from '../../core/ports/system.ts'
 
 const PREFIX = 'whsec_'
 
@@ -15,11 +16,9 @@ export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toStri
 const CACHED_MS = 30_000
 const MAX_SECRETS = 1_000
 
-type Key = { organizationId: string; id: string }
-
 /** A reader that keeps secrets that exist for 30 s. */
-export function cacheSecrets(read: (key: Key) => Promise<WebhookSecret[]>): typeof read {
-  const known = new LRUCache<string, WebhookSecret[], Key>({
+export function cacheSecrets(read: (key: OwnedId) => Promise<WebhookSecret[]>): typeof read {
+  const known = new LRUCache<string, WebhookSecret[], OwnedId>({
     max: MAX_SECRETS,
     ttl: CACHED_MS,
     ignoreFetchAbort: true,

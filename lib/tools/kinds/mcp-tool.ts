@@ -1,15 +1,13 @@
-import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json/json.ts'
-import { parsePartnerJson } from '../../core/json/parse-json.ts'
-import { FINAL_ANSWER, type ToolResult } from '../../core/model.ts'
+import { FINAL_ANSWER } from '../../core/model.ts'
 import { withNullableTypes } from '../../schema/openapi.ts'
 import type { McpDocument, ToolDocument } from '../document/tool-fields.ts'
 import type { EgressPolicy } from '../egress/egress-policy.ts'
 import type { Secrets } from '../secrets.ts'
-import { failed, succeeded, type Tool, ToolError, type ToolGroup, toGroup, toSentKey } from '../tool.ts'
-import { ImageCollector } from '../tool-image.ts'
+import { failed, type Tool, ToolError, type ToolGroup, toGroup, toSentKey } from '../tool.ts'
 import { McpConnection, toToolError, withTimeout } from './mcp-connection.ts'
 import { mcpFetch } from './mcp-fetch.ts'
+import { toToolResult } from './mcp-message.ts'
 import { clientCredentials } from './mcp-oauth.ts'
 
 const MAX_NAME_CHARACTERS = 64
@@ -166,46 +164,8 @@ function toTools(listed: McpTool[], document: ToolDocument, server: McpConnectio
         const response = await server.callTool(params, inputSchema, signal).catch((error) => {
           throw toToolError(error)
         })
-        return toResult(response)
+        return toToolResult(response)
       },
     }
   })
 }
-
-/** Loses nothing that the server wrote, except a text that only repeats the structured content, as servers should. */
-function toResult({ content, structuredContent = null, isError }: JsonObject): ToolResult {
-  const collector = new ImageCollector()
-  const blocks = Array.isArray(content) ? content : []
-  const text = blocks.flatMap((block) => toText(block, collector) ?? []).join('\n')
-  const isRepeated = isDeepStrictEqual(parsePartnerJson(text), structuredContent)
-  const both =
-    structuredContent === null || isRepeated
-      ? text
-      : [text, JSON.stringify(structuredContent)].filter(Boolean).join('\n')
-  if (isError === true) return failed(both || 'The tool failed without an error message.')
-  // The text describes the images.
-  if (collector.images.length > 0) return succeeded(both, collector.images)
-  if (structuredContent === null) return succeeded(text)
-  return succeeded(text === '' || isRepeated ? structuredContent : { content: text, structuredContent })
-}
-
-/** The text of a block, also of one in the formats of other protocols; null for what is none. */
-function toText(block: Json, collector: ImageCollector): string | null {
-  if (typeof block === 'string') return block
-  if (!isJsonObject(block)) return null
-  const { type, text, data, resource, mimeType } = block
-  if (typeof text === 'string') return text
-  if (type === 'resource_link') {
-    const { name, title, description, uri } = block
-    return [...new Set([title, name, description, uri])].filter((each) => typeof each === 'string').join('\n')
-  }
-  const { text: inner, blob = data, mimeType: media = mimeType } = isJsonObject(resource) ? resource : block
-  if (typeof inner === 'string') return inner
-  if (typeof blob !== 'string') return `[Content of type ${JSON.stringify(type ?? null)} omitted.]`
-  const bytes = Buffer.from(blob, 'base64')
-  return TEXT_TYPE.test(String(media)) ? bytes.toString() : collector.add(bytes, String(media ?? 'unknown'))
-}
-
-/** Types that are text, which some servers send as `blob`. */
-const TEXT_TYPE =
-  /^text\/|^application\/(.+\+)?(json|xml|yaml|x-yaml|javascript|x-ndjson|sql|toml)\b|charset=utf-8/i

@@ -1,5 +1,6 @@
 import type { AgentRecord } from '../../../lib/contract/records/agent.ts'
-import { INTERVAL_MS, NO_TOTALS, startOf, type UsageRow } from '../../../lib/core/usage.ts'
+import { INTERVAL_MS, startOf, type UsageRow } from '../../../lib/core/usage.ts'
+import { NO_TOTALS } from '../../../lib/core/usage-rows.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../../local/development.ts'
 import { waitUntil } from '../../support/processes/processes.ts'
 import { startServer } from '../../support/service/start-server.ts'

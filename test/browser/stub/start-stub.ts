@@ -10,7 +10,8 @@ import { CONSOLE_FOLDER } from '../../../lib/environment.ts'
 import { type HttpResponse, toProxyResult } from '../../../lib/http/event.ts'
 import { toProblemResult } from '../../../lib/http/problem-details.ts'
 import { type Handlers, localFunctions } from '../../../local/gateway/functions.ts'
-import { closeServer, createGateway, listen, urlOf } from '../../../local/gateway/gateway.ts'
+import { createGateway } from '../../../local/gateway/gateway.ts'
+import { closeServer, listen, urlOf } from '../../../local/gateway/listen.ts'
 import { startServer } from '../../support/service/start-server.ts'
 
 /** Responses of the API by operation. An operation without one is not found. */

@@ -16,7 +16,8 @@ import {
   type Violation,
 } from '../../../clients/typescript/src/index.ts'
 import type { ExecutionFilters, RunParameters } from '../../../clients/typescript/src/options.ts'
-import type { executionPageParameters, runParameters } from '../../../lib/contract/parameters.ts'
+import type { executionPageParameters } from '../../../lib/contract/parameters/executions.ts'
+import type { runParameters } from '../../../lib/contract/parameters/runs.ts'
 import { getOperation, type OperationName } from '../../../lib/contract/routes.ts'
 import { INTERVAL_MS, startOf } from '../../../lib/core/usage.ts'
 import { usageStore } from '../../../lib/dynamodb/usage-store.ts'

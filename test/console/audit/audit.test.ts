@@ -14,7 +14,7 @@ import {
 } from '../../../console/audit/audit.ts'
 import * as filters from '../../../console/components/filters.ts'
 import { parseHash } from '../../../console/state/location.ts'
-import { auditParameters } from '../../../lib/contract/parameters.ts'
+import { auditParameters } from '../../../lib/contract/parameters/lists.ts'
 import * as core from '../../../lib/core/audit.ts'
 import { AGENT_ID, anAuditEntry, idOf, VERSION_ID } from '../../browser/stub/records.ts'
 

@@ -11,8 +11,8 @@ import {
   parseFilters,
   toApiRequest,
 } from '../../../console/runs/filters.ts'
+import { findUnknown, mergeNewest, patchRuns, type Run } from '../../../console/runs/run-list.ts'
 import { firstLineOf } from '../../../console/runs/run-rows.tsx'
-import { findUnknown, mergeNewest, patchRuns, type Run } from '../../../console/runs/use-runs.ts'
 import { visibleRange } from '../../../console/runs/use-visible-range.ts'
 import { parseHash } from '../../../console/state/location.ts'
 import { anExecutionRecord } from '../../browser/stub/records.ts'

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { mergeCall, mergeStep } from '../../../console/run/follow-run.ts'
+import { mergeCall, mergeStep, withProgress } from '../../../console/run/follow-run.ts'
 import { findTyped, searchTrace } from '../../../console/trace/search.ts'
-import {
-  firstFailure,
-  scaleMarks,
-  type TracedRun,
-  toTrace,
-  visibleItems,
-  withProgress,
-} from '../../../console/trace/trace.ts'
+import { scaleMarks } from '../../../console/trace/timeline.ts'
+import { firstFailure, type TracedRun, toTrace, visibleItems } from '../../../console/trace/trace.ts'
 import { scrollTopFor } from '../../../console/trace/trace-tree.tsx'
 import type { StepRecord } from '../../../lib/contract/records/step.ts'
 import { anExecutionRecord, aStepRecord } from '../../browser/stub/records.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { summarizeFields } from '../../../console/trials/field-summary.tsx'
-import type { TrialItemRecord } from '../../../lib/contract/records/trial.ts'
+import type { TrialItemRecord } from '../../../lib/contract/records/trial-item.ts'
 
 const itemOf = (...paths: string[]) =>
   ({

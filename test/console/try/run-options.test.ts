@@ -6,7 +6,7 @@ import {
   optionsOfRun,
   toParameters,
 } from '../../../console/try/run-options.ts'
-import { runParameters } from '../../../lib/contract/parameters.ts'
+import { runParameters } from '../../../lib/contract/parameters/runs.ts'
 import type { ExecutionRecord } from '../../../lib/contract/records/execution.ts'
 import { anExecutionRecord, aVersionRecord } from '../../browser/stub/records.ts'
 

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Feedback } from '../../../lib/core/execution.ts'
-import {
-  CANCELLED,
-  type Execution,
-  failure,
-  type NewExecution,
-  NO_USAGE,
-} from '../../../lib/core/execution.ts'
+import { type Execution, failure } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { NO_USAGE } from '../../../lib/core/model-usage.ts'
+import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import type { ExecutionFilter } from '../../../lib/core/ports/executions.ts'
+import type { ExecutionFilter } from '../../../lib/core/ports/execution-reader.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { openTable, type Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, inject, it } from 'vitest'
-import { CANCELLED, type LeasedExecution, type Progress } from '../../../lib/core/execution.ts'
+import type { LeasedExecution, Progress } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import type { CallResult, Step } from '../../../lib/core/step.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Batch, firstLane, NO_TOTALS } from '../../../lib/core/batch.ts'
-import { CANCELLED, cachedExecution, type Execution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
+import { cachedExecution } from '../../../lib/core/new-execution.ts'
 import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
-import { declarationStore } from '../../../lib/dynamodb/declaration-store.ts'
+import { cacheStore, declarationStore } from '../../../lib/dynamodb/cache-stores.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
-import { cacheStore } from '../../../lib/dynamodb/reservation-stores.ts'
 import {
   batchBlockKey,
   batchKey,

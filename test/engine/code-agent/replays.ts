@@ -1,5 +1,6 @@
 import type { Version } from '../../../lib/core/agent.ts'
-import type { Execution, NewExecution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import type { Step } from '../../../lib/core/step.ts'
 import { LIVE, type Replay } from '../../../lib/core/trial.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'

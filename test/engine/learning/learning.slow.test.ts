@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
-import { CANCELLED } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'

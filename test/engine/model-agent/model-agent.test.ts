@@ -1,5 +1,6 @@
 import { describe, expect, inject, it } from 'vitest'
-import { CANCELLED, type LeasedExecution } from '../../../lib/core/execution.ts'
+import type { LeasedExecution } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { selects } from '../../../lib/core/rollout.ts'
 import { subAgents } from '../../../lib/engine/model-agent/sub-agents.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'

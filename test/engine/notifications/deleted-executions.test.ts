@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toExecutionSummary } from '../../../lib/contract/records/execution.ts'
-import { CANCELLED } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { stepKey } from '../../../lib/dynamodb/table/keys.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'

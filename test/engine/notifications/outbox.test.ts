@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { CANCELLED } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { Subject } from '../../../lib/core/notification.ts'
 import { redeliver } from '../../../lib/engine/notifications/deliver.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RecordedStep, StepStore } from '../../../lib/core/step.ts'
-import { compareSteps } from '../../../lib/engine/replay/compare-steps.ts'
+import { compareSteps } from '../../../lib/engine/replay/compare-executions.ts'
 import { modelStep } from '../../support/engine/executions.ts'
 
 const at = new Date(0).toISOString()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { STATUS_SHARDS, shardOf } from '../../../lib/dynamodb/table/keys.ts'

@@ -2,13 +2,9 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { findCorrected } from '../../../authoring/cases/corrected-cases.ts'
 import type { Access } from '../../../lib/core/access.ts'
 import type { Agent, Version } from '../../../lib/core/agent.ts'
-import {
-  CANCELLED,
-  cachedExecution,
-  type Execution,
-  failure,
-  type Outcome,
-} from '../../../lib/core/execution.ts'
+import { type Execution, failure, type Outcome } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
+import { cachedExecution } from '../../../lib/core/new-execution.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { MAX_LOOKED_AT } from '../../../lib/engine/trials/select-originals.ts'

@@ -1,9 +1,14 @@
 import { describe, expect, inject, it, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import { failedExecution } from '../../../lib/core/execution.ts'
-import { FOLD_DELAY_MS } from '../../../lib/core/limits.ts'
+import { failedExecution } from '../../../lib/core/new-execution.ts'
 import type { UsageStore } from '../../../lib/core/ports/usage.ts'
-import { DEPLOYMENT, INTERVAL_MS, type UsageInterval, type UsageRow } from '../../../lib/core/usage.ts'
+import {
+  DEPLOYMENT,
+  FOLD_DELAY_MS,
+  INTERVAL_MS,
+  type UsageInterval,
+  type UsageRow,
+} from '../../../lib/core/usage.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'

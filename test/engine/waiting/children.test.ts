@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
-import { CANCELLED, type Execution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { ExecutionInProgress } from '../../../lib/core/resource-errors.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'

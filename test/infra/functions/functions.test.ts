@@ -1,20 +1,18 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import {
+  AUDIT_WRITES,
+  getAuditPrefix,
+  getUpdatedPrefixes,
+  READ_PREFIXES,
+} from '../../../infra/functions/apply-grant.ts'
+import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
 import { LIVE } from '../../../infra/functions/functions.ts'
-import {
-  AUDIT_READERS,
-  AUDIT_WRITES,
-  GRANTS,
-  getAuditPrefix,
-  getUpdatedPrefixes,
-  READ_PREFIXES,
-  SECRET_FUNCTIONS,
-} from '../../../infra/functions/grants.ts'
+import { AUDIT_READERS, GRANTS, SECRET_FUNCTIONS } from '../../../infra/functions/grants.ts'
 import { functionOf, getOperation, operationNames, operationsOf } from '../../../lib/contract/routes.ts'
 import { OPTION_SETS } from '../all-options.ts'
 import {

@@ -9,13 +9,8 @@ import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import { toProxyResult } from '../../../lib/http/event.ts'
 import { toEventStreamResponse } from '../../../lib/http/event-stream.ts'
 import type { Handlers } from '../../../local/gateway/functions.ts'
-import {
-  closeServer,
-  createGateway,
-  type GatewayOptions,
-  listen,
-  urlOf,
-} from '../../../local/gateway/gateway.ts'
+import { createGateway, type GatewayOptions } from '../../../local/gateway/gateway.ts'
+import { closeServer, listen, urlOf } from '../../../local/gateway/listen.ts'
 
 const closings: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -6,26 +6,25 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import {
+  getAuditPrefix,
+  getUpdatedPrefixes,
+  PROTECTED_PREFIXES,
+  READ_PREFIXES,
+} from '../../../infra/functions/apply-grant.ts'
 import { bundleFunctions } from '../../../infra/functions/bundle.ts'
 import {
   AGENT_FUNCTIONS,
   FUNCTION_NAMES,
   type FunctionName,
 } from '../../../infra/functions/function-settings.ts'
-import {
-  GRANTS,
-  getAuditPrefix,
-  getUpdatedPrefixes,
-  PROTECTED_PREFIXES,
-  READ_PREFIXES,
-  SECRET_FUNCTIONS,
-} from '../../../infra/functions/grants.ts'
+import { GRANTS, SECRET_FUNCTIONS } from '../../../infra/functions/grants.ts'
 import { functionOf, type OperationName } from '../../../lib/contract/routes.ts'
 import { NO_TOTALS } from '../../../lib/core/batch.ts'
 import { macOf } from '../../../lib/core/callback-mac.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
-import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { CLEANUP_DELAY_MS, DEADLINE_MS, LEASE_MS } from '../../../lib/core/limits.ts'
+import { CLEANUP_DELAY_MS, LEASE_MS, leaseTimes } from '../../../lib/core/lease-times.ts'
+import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import type { Delivery } from '../../../lib/core/notification.ts'
 import { scoreExecutionId } from '../../../lib/core/run-score.ts'
 import { startOf } from '../../../lib/core/usage.ts'

@@ -3,18 +3,19 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Version } from '../../../lib/core/agent.ts'
 import {
   type Batch,
-  type BatchOptions,
   type LineInput,
   lineExecutionId,
   NO_TOTALS,
   sumTotals,
   totalsOf,
 } from '../../../lib/core/batch.ts'
-import { CANCELLED, type Execution, isFinal, type Outcome } from '../../../lib/core/execution.ts'
+import { type Execution, isFinal, type Outcome } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
 import type { ExecutionStore } from '../../../lib/core/ports/executions.ts'
 import type { BatchQueue, FeedMessage, FeedQueue, QueuedExecution } from '../../../lib/core/ports/queues.ts'
+import type { BatchOptions } from '../../../lib/core/run-options.ts'
 import type { TrialSettings } from '../../../lib/core/trial.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'

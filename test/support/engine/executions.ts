@@ -1,14 +1,9 @@
 import type { Version } from '../../../lib/core/agent.ts'
-import {
-  type Execution,
-  type LeasedExecution,
-  type NewExecution,
-  NO_USAGE,
-  newExecution,
-  type Progress,
-  type RunOptions,
-} from '../../../lib/core/execution.ts'
+import type { Execution, LeasedExecution, Progress } from '../../../lib/core/execution.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
+import { NO_USAGE } from '../../../lib/core/model-usage.ts'
+import { type NewExecution, newExecution } from '../../../lib/core/new-execution.ts'
+import type { RunOptions } from '../../../lib/core/run-options.ts'
 import type { ModelStep } from '../../../lib/core/step.ts'
 import { system } from '../../../lib/system.ts'
 

@@ -1,6 +1,7 @@
-import type { Execution, NewExecution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
+import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { timerStore } from '../../../lib/dynamodb/timer-store.ts'

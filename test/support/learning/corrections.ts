@@ -1,6 +1,7 @@
 import type { Version } from '../../../lib/core/agent.ts'
-import { type Execution, type Feedback, failure, NO_USAGE } from '../../../lib/core/execution.ts'
+import { type Execution, type Feedback, failure } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { NO_USAGE } from '../../../lib/core/model-usage.ts'
 import type { ExecutionStore } from '../../../lib/core/ports/executions.ts'
 import { system } from '../../../lib/system.ts'
 import { executionOf, leased } from '../engine/executions.ts'

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CANCELLED, type Lease } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
+import type { Lease } from '../../../lib/core/lease-times.ts'
 import {
   applyOperation,
   createPort,

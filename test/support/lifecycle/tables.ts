@@ -1,6 +1,6 @@
 import type { Scheduler } from 'fast-check'
 import type { Execution } from '../../../lib/core/execution.ts'
-import { FOLD_DELAY_MS } from '../../../lib/core/limits.ts'
+import { FOLD_DELAY_MS } from '../../../lib/core/usage.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'

@@ -1,17 +1,12 @@
 import { v7 } from 'uuid'
 import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
-import {
-  type Execution,
-  isFinal,
-  type Lease,
-  type LeasedExecution,
-  NO_USAGE,
-} from '../../../lib/core/execution.ts'
+import { type Execution, isFinal, type LeasedExecution } from '../../../lib/core/execution.ts'
 import { hashJson } from '../../../lib/core/json/hash-json.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
-import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import { type Lease, leaseTimes } from '../../../lib/core/lease-times.ts'
 import { LimitExceeded } from '../../../lib/core/limit-errors.ts'
+import { NO_USAGE } from '../../../lib/core/model-usage.ts'
 import type { DelayedExecution, QueueMessage } from '../../../lib/core/ports/queues.ts'
 import type { System } from '../../../lib/core/ports/system.ts'
 import { type LimitSubject, NO_LIMITS, type UsageLimits } from '../../../lib/core/usage-limits.ts'

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { toBatchRecord } from '../../../lib/contract/records/batch.ts'
 import { type Batch, NO_TOTALS } from '../../../lib/core/batch.ts'
-import type { Execution, ExecutionError, Outcome } from '../../../lib/core/execution.ts'
+import type { Execution, Outcome } from '../../../lib/core/execution.ts'
+import type { ExecutionError } from '../../../lib/core/execution-errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import {
   type DeliveryResult,

@@ -1,4 +1,5 @@
-import { CANCELLED, type Execution, isFinal } from '../../../lib/core/execution.ts'
+import { type Execution, isFinal } from '../../../lib/core/execution.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { eventIdOf } from '../../../lib/core/notification.ts'
 import { handledKey } from '../../../lib/dynamodb/table/keys.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'

@@ -1,5 +1,6 @@
 import type { Version } from '../../../lib/core/agent.ts'
-import type { Execution, NewExecution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import type { RecordedModelStep } from '../../../lib/core/step.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'

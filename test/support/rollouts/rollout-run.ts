@@ -1,6 +1,7 @@
 import type { Version } from '../../../lib/core/agent.ts'
-import { type Execution, failedExecution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
+import { failedExecution } from '../../../lib/core/new-execution.ts'
 import type { UsageStore } from '../../../lib/core/ports/usage.ts'
 import { selects } from '../../../lib/core/rollout.ts'
 import { INTERVAL_MS } from '../../../lib/core/usage.ts'
@@ -12,7 +13,8 @@ import {
   getRollout,
   putRollout,
 } from '../../../lib/engine/rollouts/change-rollout.ts'
-import { newRolloutMemory, watchRollouts } from '../../../lib/engine/rollouts/watch-rollouts.ts'
+import { newRolloutMemory } from '../../../lib/engine/rollouts/compare-rollouts.ts'
+import { watchRollouts } from '../../../lib/engine/rollouts/watch-rollouts.ts'
 import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { system } from '../../../lib/system.ts'
 import { anExecution, runOptions } from '../engine/executions.ts'

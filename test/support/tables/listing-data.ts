@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
-import { type Execution, newExecution } from '../../../lib/core/execution.ts'
+import type { Execution } from '../../../lib/core/execution.ts'
+import { newExecution } from '../../../lib/core/new-execution.ts'
 import { statusKey, toItem } from '../../../lib/dynamodb/executions/execution-item.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { system } from '../../../lib/system.ts'

@@ -24,7 +24,8 @@ import {
   type ThreadTask,
   type WorkerMessage,
 } from './protocol.ts'
-import { openSteps, serialize } from './steps.ts'
+import { serialize } from './serialize.ts'
+import { openSteps } from './steps.ts'
 import { openWaits } from './waits.ts'
 
 type Run = (input: unknown, context: object) => unknown
@@ -163,7 +164,9 @@ async function callAgent(task: ThreadTask, { steps, waits, abort }: CurrentRun):
       ...{ executionId, tenantId, signal: abort.signal, step: steps.step, run: steps.run },
       ...{ log: openLog(write), fetch: openFetch(task), ...waits.context },
     }
-    return toResult(await call(JSON.parse(input), context))
+    const returned = await call(JSON.parse(input), context)
+    const result = serialize('The output', returned, 'The output must be a JSON object.')
+    return 'json' in result ? { type: 'returned', ...result } : { type: 'invalid', ...result }
   } catch (error) {
     return { type: 'failed', error: describe(error) }
   }
@@ -193,9 +196,4 @@ async function load(file: string): Promise<Run> {
   if (typeof module.default !== 'function') throw new Error('agent.ts does not default-export a function.')
   keepTimers()
   return module.default as Run
-}
-
-function toResult(returned: unknown): RunResult {
-  const result = serialize('The output', returned, 'The output must be a JSON object.')
-  return 'json' in result ? { type: 'returned', ...result } : { type: 'invalid', ...result }
 }

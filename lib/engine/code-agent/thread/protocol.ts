@@ -1,3 +1,5 @@
+import type { WaitCall } from '../../../core/wait.ts'
+
 /** What a thread is started with. */
 export type ThreadData = {
   /** When the thread began its present run, and for how long its event loop had been idle. */
@@ -21,19 +23,6 @@ export type ThreadTask = {
   /** Results of the steps and waits that earlier attempts stored, by name. */
   storedSteps: [name: string, json: string][]
 }
-
-/** What the agent waits for, as it said it. `timeoutSeconds` is null without a limit. */
-export type WaitCall =
-  | { kind: 'sleep'; seconds: number }
-  | { kind: 'sleep'; until: string }
-  | {
-      kind: 'signal'
-      signals: string[]
-      isAny: boolean
-      timeoutSeconds: number | null
-      schema?: { [keyword: string]: unknown }
-    }
-  | { kind: 'approval'; title: string; dataJson: string; timeoutSeconds: number | null }
 
 /** A bundled module, and the SHA-256 of its content in hex; null if it need not be verified. */
 export type CodeFile = { url: string; sha256: string | null }

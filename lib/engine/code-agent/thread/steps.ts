@@ -1,11 +1,8 @@
-import { isWithinDepth, MAX_JSON_DEPTH } from '../../../core/json/json.ts'
-import { findExcess } from '../../../core/payload-size.ts'
 import { type Attempt, attemptStep, currentStep, isRetried, toFailure, toThrown } from './attempt.ts'
-import { describe, StepError, shorten } from './errors.ts'
-import type { RunResult, StepAnswer, ThreadMessage } from './protocol.ts'
+import { shorten } from './errors.ts'
+import type { StepAnswer, ThreadMessage } from './protocol.ts'
+import { serialize, serializeResult } from './serialize.ts'
 import { toStepOptions } from './step-options.ts'
-
-type Invalid = Omit<Extract<RunResult, { type: 'invalid' }>, 'type'>
 
 /** Taken before an agent can replace it. */
 const nextTurn = setImmediate
@@ -199,31 +196,4 @@ async function judge(attempt: Attempt, error: unknown) {
   } catch (ofRetryIf) {
     return { failure: toFailure(ofRetryIf), backoff: null }
   }
-}
-
-/** The value is what another attempt would read. */
-function serializeResult(name: string, computed: unknown): { json: string; value: unknown } {
-  const title = `The result of the step "${shorten(name)}"`
-  const notJson = `${title} has the type ${typeof computed}, which is not JSON.`
-  const result = serialize(title, computed ?? null, notJson)
-  if ('message' in result)
-    throw result.code === 'OutputTooLarge'
-      ? new StepError(result.code, result.message)
-      : new Error(result.message)
-  const value: unknown = JSON.parse(result.json)
-  if (!isWithinDepth(value)) throw new Error(`${title} is nested deeper than ${MAX_JSON_DEPTH} levels.`)
-  return { json: result.json, value }
-}
-
-/** The JSON of a value, or why it has none. In the thread, so that no value of any kind or size stops the worker. */
-export function serialize(title: string, value: unknown, notJson: string): { json: string } | Invalid {
-  let json: string | undefined
-  try {
-    json = JSON.stringify(value)
-  } catch (cause) {
-    const message = `${title} cannot be serialized as JSON: ${describe(cause).message}`
-    return { code: 'OutputSchemaMismatch', message }
-  }
-  if (json === undefined) return { code: 'OutputSchemaMismatch', message: notJson }
-  return findExcess(title, json) ?? { json }
 }

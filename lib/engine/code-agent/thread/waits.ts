@@ -1,9 +1,10 @@
-import { MAX_SIGNAL_BYTES, MAX_WAIT_DAYS, MAX_WAIT_NAME } from '../../../core/limits.ts'
-import { isSignalName, SIGNAL_NAME_RULE } from '../../../core/wait.ts'
+import { MAX_WAIT_DAYS, MAX_WAIT_NAME } from '../../../core/limits.ts'
+import { isSignalName, SIGNAL_NAME_RULE, type WaitCall } from '../../../core/wait.ts'
 import { currentStep } from './attempt.ts'
 import { shorten } from './errors.ts'
-import type { ThreadMessage, WaitCall } from './protocol.ts'
-import { nextId, type openSteps, serialize } from './steps.ts'
+import type { ThreadMessage } from './protocol.ts'
+import { serializeData } from './serialize.ts'
+import { nextId, type openSteps } from './steps.ts'
 
 const MAX_SECONDS = MAX_WAIT_DAYS.max * 86_400
 const MAX_TITLE = 1_000
@@ -152,7 +153,7 @@ export function openWaits(post: (message: ThreadMessage) => void, publicUrl: str
         wait(name, () => ({
           kind: 'approval',
           title: checkTitle(title),
-          dataJson: toJson(data ?? null),
+          dataJson: serializeData(data ?? null),
           timeoutSeconds: checkTimeout(timeoutSeconds),
         })),
     },
@@ -187,18 +188,11 @@ function checkSignals(names: unknown): string[] {
 
 function checkSchema(schema: unknown): { [keyword: string]: unknown } {
   if (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
-    return JSON.parse(toJson(schema))
+    return JSON.parse(serializeData(schema))
   throw new TypeError('schema must be a JSON Schema.')
 }
 
 function checkTitle(title: unknown): string {
   if (typeof title === 'string' && title !== '' && title.length <= MAX_TITLE) return title.toWellFormed()
   throw new TypeError(`title must be a text of 1 to ${MAX_TITLE} characters.`)
-}
-
-function toJson(value: unknown): string {
-  const result = serialize('The data of a wait', value, 'The data of a wait must be JSON.')
-  if (!('json' in result)) throw new TypeError(result.message)
-  if (Buffer.byteLength(result.json) <= MAX_SIGNAL_BYTES) return result.json
-  throw new RangeError(`The data of a wait may have at most ${MAX_SIGNAL_BYTES} bytes of JSON.`)
 }

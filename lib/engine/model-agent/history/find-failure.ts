@@ -1,4 +1,5 @@
-import { type ExecutionError, failure, type Outcome } from '../../../core/execution.ts'
+import { failure, type Outcome } from '../../../core/execution.ts'
+import type { ExecutionError } from '../../../core/execution-errors.ts'
 import type { Json } from '../../../core/json/json.ts'
 import { FINAL_ANSWER, isRefused, ModelConfigurationError, ModelError } from '../../../core/model.ts'
 import { type ModelStep, type RecordedModelStep, responseUsageOf } from '../../../core/step.ts'

@@ -7,7 +7,7 @@ import {
   type ToolResult,
 } from '../../../core/model.ts'
 import { type ModelStep, type RecordedModelStep, responseUsageOf, type StepCall } from '../../../core/step.ts'
-import { toPortable, toPortableId } from '../../../models/requests/to-portable.ts'
+import { toPortable, toPortableId } from '../../../models/requests/to-prompt.ts'
 import type { Validator } from '../../../schema/validate/validate.ts'
 import { describeDecision, storedDecision } from '../../waiting/approvals.ts'
 import { Context, sizeOf } from './context.ts'
