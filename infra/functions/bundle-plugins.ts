@@ -81,7 +81,7 @@ export const settingsPlugin: Plugin = {
 }
 
 /**
- * Leaves out the zod of record schemas, next to which the mappers are that functions use: only `serve-mcp` describes
+ * Leaves out the zod of record schemas, next to which the mappers are that functions use: few functions describe
  * records. esbuild drops the unused import by itself, but keeps zod in a chunk that it shares with SDKs.
  */
 export const recordSchemasPlugin: Plugin = {

@@ -57,15 +57,20 @@ const ADAPTING_FUNCTIONS: FunctionName[] = [
 
 /**
  * Functions that load the SDKs of models and tools, prices, the engine for the patterns of schemas, the checks of
- * documents, or the verification of JSON Web Tokens on demand.
+ * documents, the verification of JSON Web Tokens, the OpenAPI document of agents, or what sends traces on demand.
  */
 export const SPLIT_FUNCTIONS: FunctionName[] = [
   ...ADAPTING_FUNCTIONS,
   'authorize-request',
   'get-version',
   'give-feedback',
+  'list-agents',
   'manage-limits',
+  'manage-webhooks',
 ]
+
+/** Functions whose answers describe records by their schemas. */
+const DESCRIBING_FUNCTIONS: FunctionName[] = ['list-agents', 'serve-mcp']
 
 /** Functions that call models. */
 const CALLING_FUNCTIONS: FunctionName[] = [...AGENT_FUNCTIONS, 'give-feedback']
@@ -100,7 +105,10 @@ export async function bundleFunctions(folder: string): Promise<Metafile['outputs
     ...SPLIT_FUNCTIONS.map((name) =>
       build({
         ...BUNDLE_OPTIONS,
-        plugins: [...BUNDLE_OPTIONS.plugins, ...(name === 'serve-mcp' ? [] : [recordSchemasPlugin])],
+        plugins: [
+          ...BUNDLE_OPTIONS.plugins,
+          ...(DESCRIBING_FUNCTIONS.includes(name) ? [] : [recordSchemasPlugin]),
+        ],
         entryPoints: [{ in: sourceOf(name), out: 'index' }],
         outdir: join(folder, name),
         splitting: true,

@@ -101,11 +101,15 @@ describe('the bundles', () => {
     },
   )
 
-  // What `manage-limits` loads on demand are prices.
-  const withEngine = SPLIT_FUNCTIONS.filter((name) => name !== 'manage-limits')
-  it.each(withEngine)('load the engine for patterns, or for signatures, on demand: %s', (name) => {
+  // What the two others load on demand are prices, and the schemas of records.
+  const withEngine = SPLIT_FUNCTIONS.filter((name) => name !== 'manage-limits' && name !== 'list-agents')
+  const ENGINES: Partial<Record<FunctionName, string>> = {
+    'authorize-request': 'jose',
+    'manage-webhooks': '@opentelemetry/otlp-transformer',
+  }
+  it.each(withEngine)('load the engine for patterns, signatures or traces on demand: %s', (name) => {
     const { packagesAtStart, packagesLater } = getReport(name)
-    const engine = name === 'authorize-request' ? 'jose' : 're2js'
+    const engine = ENGINES[name] ?? 're2js'
     expect([packagesAtStart.includes(engine), packagesLater.includes(engine)]).toEqual([false, true])
   })
 
