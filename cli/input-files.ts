@@ -54,7 +54,7 @@ export async function readJson(source: string, what = 'JSON'): Promise<unknown> 
   return parseInput(await readBytes(source, name), name)
 }
 
-/** Of a file, or of standard input for `-`. */
+/** The name to show for a file, or for standard input, which is `-`. */
 export const nameOf = (source: string) => (source === '-' ? 'standard input' : source)
 
 /** @throws UserError */

@@ -65,7 +65,7 @@ export async function runInProcess(
   }
 }
 
-/** Nobody else can reach a run that is not stored. @throws UserError */
+/** A run that is not stored gets no answer or signal from elsewhere. @throws UserError */
 const waitForTime: AnswerWaits = async (open, signal) => {
   const wait = open.find(({ kind }) => kind === 'approval' || kind === 'signal')
   if (!wait) return untilAborted(signal)

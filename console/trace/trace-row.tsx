@@ -77,5 +77,5 @@ export const Row = memo(({ item, left, width, isOpen, isSelected, isFound, onTog
   )
 })
 
-/** Of the element of an item. */
+/** The id of the element of an item. */
 export const rowId = (id: string) => `trace-${id === RUN_ID ? 'run' : id}`

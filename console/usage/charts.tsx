@@ -16,7 +16,7 @@ type ChartOf = {
   series: Series[]
   valuesOf: (totals: Totals, rows: UsageRowRecord[]) => number[]
   format: (value: number) => string
-  /** Of the runs that a bar leads to. */
+  /** The status of the runs that a bar leads to. */
   status?: 'ERROR'
 }
 

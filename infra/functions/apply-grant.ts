@@ -70,7 +70,7 @@ export const READ_PREFIXES: Partial<Record<FunctionName, string[]>> = {
   'serve-mcp': [...RUN_READS, keys.TOKEN_PREFIX, keys.TOKEN_ID_PREFIX],
 }
 
-/** Of items that count: functions only update them. */
+/** The prefixes of items that count. Functions only update these items. */
 export const COUNTED_PREFIXES = [keys.SLOTS_PREFIX, keys.SPENT_PREFIX]
 
 /** Allows only the actions of the grant on table, indexes and queues, and what `getUpdatedPrefixes` says. */
@@ -131,7 +131,7 @@ export function applyGrant(
     deny(WRITES, PROTECTED_PREFIXES)
     deny(['BatchWriteItem', 'DeleteItem', 'PutItem'], COUNTED_PREFIXES)
   }
-  // Nobody removes an entry of an audit log, and only those who make changes add some.
+  // No function removes an entry of an audit log, and only functions that make changes add entries.
   const readsAudit = AUDIT_READERS.includes(name)
   const denied = [...(readsAudit ? [] : READS), ...WRITES].filter((each) => tableActions.includes(each))
   if (auditPrefix !== null)

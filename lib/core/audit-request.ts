@@ -23,7 +23,7 @@ export const MAX_USER_AGENT_CHARACTERS = 200
 const MAX_SUBJECT_CHARACTERS = 500
 const MAX_CHARACTERS = 128
 const MAX_ITEMS = 50
-/** Of the JSON of the changes of an entry. */
+/** The longest JSON of the changes of an entry. */
 const MAX_CHANGES_CHARACTERS = 4_000
 
 /** Names that clients and people choose, on one line: control and bidirectional characters could disguise them. */
@@ -42,7 +42,7 @@ export function toShown(text: string, maxCharacters = MAX_CHARACTERS): string {
   return shown.length > maxCharacters ? `${shown.slice(0, maxCharacters - 1).toWellFormed()}…` : shown
 }
 
-/** Of these members, those that entries of the action show. They need not be valid. */
+/** The members that entries of the action show. They need not be valid. */
 export function toChanges(action: AuditAction, given: Record<string, unknown>): AuditChanges {
   const changes: AuditChanges = {}
   let characters = 0

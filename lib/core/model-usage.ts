@@ -18,7 +18,7 @@ export type Usage = {
 /** Stored with every run, so it has no member that is not required. */
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 }
 
-/** Of steps that are known to cost nothing. */
+/** The usage of steps that are known to cost nothing. */
 export const NO_COST: Usage = { ...NO_USAGE, costUsd: 0 }
 
 const OPTIONAL_COUNTS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens', 'webSearches'] as const

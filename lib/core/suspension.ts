@@ -71,8 +71,8 @@ export const endOfWait = (
   }
 
 /**
- * Of a suspended execution whose events are handled: its timer is due at `until` from now on, unless somebody has moved
- * it, who wants it to be resumed soon.
+ * The events of a suspended execution are handled: its timer is due at `until` from now on, unless another process has
+ * moved it in order to resume the execution soon.
  */
 export const clearEvents = (
   { suspension, openUntil }: Pick<SuspendedExecution, 'suspension' | 'openUntil'>,

@@ -93,6 +93,6 @@ export interface ExecutionReader {
   isLeasedBy(params: { id: string; owner: string }): Promise<boolean>
   /** The ids of open executions that tool calls of an execution have started. */
   listOpenChildren(params: OwnedId): Promise<string[]>
-  /** Those of these ids that have an execution. `orRefused`: or had one, or were refused. */
+  /** The ids that have an execution. `orRefused`: also ids that had one, or were refused. */
   findExisting(params: { ids: string[]; orRefused: boolean }): Promise<Set<string>>
 }
