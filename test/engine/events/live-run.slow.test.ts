@@ -55,7 +55,7 @@ function aModel(paceAt: (at: number) => number = () => TOKEN_MS): Model {
 const slowWhile = (isSlow: () => boolean) => (at: number) =>
   at >= SLOW_FROM && isSlow() ? SLOW_MS : TOKEN_MS
 
-/** A worker's engine, metered, with a lease of 600 ms. */
+/** A worker's engine, metered. Without a lease of its own, with one of 600 ms. */
 const aWorker = (model = aModel(), leaseMs = 600): Engine => ({
   ...engineOn(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: proxy.url })),
   openModel: async () => model,
@@ -142,7 +142,7 @@ describe('a run that is followed from another process', () => {
 
   it('shows each reader a prefix of its step: late ones, and one that reloads three times', async () => {
     let isRead = false
-    const { execution, run } = await aRun(aWorker(aModel(slowWhile(() => !isRead))))
+    const { execution, run } = await aRun(aWorker(aModel(slowWhile(() => !isRead)), 3_000))
     const running = run()
     const gateway = await aGateway()
     for (let reload = 0; reload < 3; reload++) {
