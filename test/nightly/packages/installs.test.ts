@@ -80,7 +80,9 @@ describe.each(NODE_VERSIONS)('on Node.js %s', (version) => {
 
 it('pnpm installs the same', async () => {
   const pnpm = join(cache, 'tools/node_modules/.bin/pnpm')
-  const project = await install([pnpm, 'add', '--prefer-offline'], {}, process.execPath)
+  // Unlike npm, it looks in the registry for what a package depends on, even if the project has it.
+  const overrides = { 'agent-execution-service': `file:${tarballs['agent-execution-service']}` }
+  const project = await install([pnpm, 'add', '--prefer-offline'], { pnpm: { overrides } }, process.execPath)
   await makeJourney({ ...project, runner: `${pnpm} exec`, isLong: true })
 })
 
