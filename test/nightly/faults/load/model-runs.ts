@@ -26,7 +26,7 @@ export const childInput = (marker: string, step: number, call: number): ModelInp
 export const stepOfCall = ({ marker = '', step }: { marker?: string; step?: number }): number =>
   step ?? Number(marker.slice(marker.lastIndexOf(CHILD) + 1).split('.')[0])
 
-const CHILD_TOTAL = toolValue(1, 1)
+export const CHILD_TOTAL = toolValue(1, 1)
 
 export const isChild = (marker: string) => marker.includes(CHILD)
 

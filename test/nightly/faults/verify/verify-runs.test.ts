@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { toExecutionRecord } from '../../../../lib/contract/records/execution.ts'
 import type { Execution } from '../../../../lib/core/execution.ts'
+import { MAX_ATTEMPTS } from '../../../../lib/core/limits.ts'
 import { anExecution } from '../../../support/engine/executions.ts'
+import { CHILD_TOTAL, childInput, FAILED_CALL } from '../load/model-runs.ts'
 import type { Observation } from '../load/run-client.ts'
 import { planRuns } from '../load/workload.ts'
 import { type Evidence, verifyRuns } from './verify-runs.ts'
@@ -78,5 +80,20 @@ describe('verifyRuns', () => {
   ]
   it.each(cases)('reports a run that %s', (_, evidence, reported) => {
     expect(verifyRuns(evidence)).toContainEqual(expect.stringContaining(reported))
+  })
+
+  it.each([
+    ['reports nothing for', MAX_ATTEMPTS, []],
+    ['reports', 1, [expect.stringContaining('ended in AttemptsExhausted after 1 attempts')]],
+  ])('%s a failed call of an agent that had %i attempts', (_, attempts, problems) => {
+    const total = Number(run.output?.total) - CHILD_TOTAL + FAILED_CALL
+    const child = completed({
+      input: childInput(marker, 1, 1),
+      status: 'ERROR',
+      output: null,
+      error: { code: 'AttemptsExhausted', message: '' },
+      attemptsSinceProgress: attempts,
+    })
+    expect(verifyRuns(evidenceOf([completed({ output: { ...run.output, total } }), child]))).toEqual(problems)
   })
 })

@@ -4,8 +4,8 @@ import { toExecutionRecord } from '../../../../lib/contract/records/execution.ts
 import type { Execution } from '../../../../lib/core/execution.ts'
 import { MAX_ATTEMPTS } from '../../../../lib/core/limits.ts'
 import type { ToolCall } from '../load/model-and-tools.ts'
-import { rootOf } from '../load/model-runs.ts'
-import { EXHAUSTED } from '../load/planned-run.ts'
+import { CHILD_TOTAL, FAILED_CALL, isChild, rootOf } from '../load/model-runs.ts'
+import { EXHAUSTED, type PlannedRun } from '../load/planned-run.ts'
 import type { Observation } from '../load/run-client.ts'
 import { repeatedResponses, type Spending, spendingProblems } from './verify-spending.ts'
 
@@ -34,14 +34,20 @@ export function verifyRuns(evidence: Evidence): string[] {
   const { observations, records, stored, toolCalls } = evidence
   const byMarker = Map.groupBy(records, ({ input }) => String(input.marker))
   const observed = new Set(observations.map(({ executionId }) => executionId))
+  const exhausted = new Set(
+    records.flatMap(({ input, error }) => (isExhausted(error) ? [String(input.marker)] : [])),
+  )
+  const exhaustedCalls = Map.groupBy([...exhausted].filter(isChild), rootOf)
   return [
     ...observations.flatMap((observation) => {
       const { run, executionId } = observation
       return runProblems(observation, {
         executions: byMarker.get(run.marker)?.length ?? 0,
         execution: executionId === null ? undefined : stored.get(executionId),
+        exhaustedCalls: exhaustedCalls.get(run.marker)?.length ?? 0,
       })
     }),
+    ...[...stored.values()].flatMap(exhaustionProblems),
     ...records
       .filter(({ id, status }) => status === 'IN_PROGRESS' && !observed.has(id))
       .map(({ id, source }) => `${id} of the source ${source} hangs.`),
@@ -62,11 +68,33 @@ function repetitionProblems({ observations, modelRequests, kills, outages }: Evi
   ]
 }
 
-type Stored = { executions: number; execution: Execution | undefined }
+const isExhausted = (error: ExecutionRecord['error']) => EXHAUSTED.includes(error?.code ?? '')
+
+function exhaustionProblems({ input, error, attemptsSinceProgress, lostSteps }: Execution): string[] {
+  if (!isExhausted(error) || Math.max(attemptsSinceProgress, lostSteps.length) >= MAX_ATTEMPTS) return []
+  return [
+    `${input.marker} ended in ${error?.code} after ${attemptsSinceProgress} attempts and ${lostSteps.length} lost steps.`,
+  ]
+}
+
+/** Whether it is the planned output, in which calls of agents whose attempts ran out may have failed. */
+function mayReturn(
+  output: ExecutionRecord['output'],
+  { output: planned }: PlannedRun,
+  exhaustedCalls: number,
+) {
+  const totals = Array.from(
+    { length: exhaustedCalls + 1 },
+    (_, failed) => Number(planned?.total) - failed * (CHILD_TOTAL - FAILED_CALL),
+  )
+  return totals.some((total) => isDeepStrictEqual(output, planned && { ...planned, total }))
+}
+
+type Stored = { executions: number; execution: Execution | undefined; exhaustedCalls: number }
 
 function runProblems(
   { run, executionId, output, statuses, final, isDeleted }: Observation,
-  { executions, execution }: Stored,
+  { executions, execution, exhaustedCalls }: Stored,
 ): string[] {
   const { marker } = run
   const problems: string[] = []
@@ -91,7 +119,7 @@ function runProblems(
   if (final) check(isDeepStrictEqual(record, final), `${marker} changed after it was final.`)
   const returned = shorten(JSON.stringify(record.output))
   if (status === 'SUCCESS')
-    check(isDeepStrictEqual(record.output, run.output), `${marker} returned ${returned}.`)
+    check(mayReturn(record.output, run, exhaustedCalls), `${marker} returned ${returned}.`)
   if (output)
     check(isDeepStrictEqual(output, record.output), `${marker} returned another output to its caller.`)
   if (status === 'ERROR')
@@ -99,13 +127,6 @@ function runProblems(
       run.errors.includes(error?.code ?? ''),
       `${marker} ended in ${shorten(JSON.stringify(error))} after ${execution?.attempts} attempts.`,
     )
-  if (!execution) return problems
-  const { attemptsSinceProgress, lostSteps } = execution
-  check(
-    !EXHAUSTED.includes(error?.code ?? '') ||
-      Math.max(attemptsSinceProgress, lostSteps.length) >= MAX_ATTEMPTS,
-    `${marker} ended in ${error?.code} after ${attemptsSinceProgress} attempts and ${lostSteps.length} lost steps.`,
-  )
   return problems
 }
 
