@@ -16,19 +16,18 @@ const IDLE_SOCKET_MS = 60_000
 /**
  * A request handler that ends an attempt when no response, or no further part of it, arrives within `timeoutMs`.
  * https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-reusing-connections.html
+ * @param options.endpoint of an emulator
  */
 export function createRequestHandler(
   timeoutMs: number,
-  {
-    idleSocketMs = IDLE_SOCKET_MS,
-    socketPath,
-  }: { idleSocketMs?: number; socketPath?: string | undefined } = {},
+  { idleSocketMs = IDLE_SOCKET_MS, endpoint = '' }: { idleSocketMs?: number; endpoint?: string } = {},
 ): NodeHttpHandler {
+  const socketPath = socketPathOf(endpoint)
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: idleSocketMs, socketPath }
   return new NodeHttpHandler({
     httpAgent: agent,
     httpsAgent: agent,
-    connectionTimeout: socketPath ? LOCAL_TIMEOUT_MS : CONNECTION_TIMEOUT_MS,
+    connectionTimeout: endpoint ? LOCAL_TIMEOUT_MS : CONNECTION_TIMEOUT_MS,
     requestTimeout: timeoutMs,
     throwOnRequestTimeout: true,
     socketTimeout: timeoutMs,
@@ -44,18 +43,21 @@ export const socketPathOf = (endpoint: string): string | undefined =>
 
 export const toSocketEndpoint = (path: string): string => `${UNIX}${path}`
 
-/** Shared by all clients of the process, by the path of a socket. Idle sockets do not keep the process running. */
+/** Shared by all clients of the process, by endpoint. Idle sockets do not keep the process running. */
 const requestHandlers = new Map<string | undefined, NodeHttpHandler>()
 
 /** For the process that runs an emulator: its clients call this function instead of the socket. */
 export function handleInProcess(endpoint: string, handle: NodeHttpHandler['handle']): void {
-  requestHandlers.set(socketPathOf(endpoint), Object.assign(new NodeHttpHandler(), { handle }))
+  requestHandlers.set(endpoint, Object.assign(new NodeHttpHandler(), { handle }))
 }
 
-function requestHandlerOf(socketPath: string | undefined): NodeHttpHandler {
-  const timeoutMs = socketPath ? LOCAL_TIMEOUT_MS : REQUEST_TIMEOUT_MS
-  const handler = requestHandlers.get(socketPath) ?? createRequestHandler(timeoutMs, { socketPath })
-  requestHandlers.set(socketPath, handler)
+function requestHandlerOf(endpoint: string | undefined): NodeHttpHandler {
+  const handler =
+    requestHandlers.get(endpoint) ??
+    (endpoint
+      ? createRequestHandler(LOCAL_TIMEOUT_MS, { endpoint })
+      : createRequestHandler(REQUEST_TIMEOUT_MS))
+  requestHandlers.set(endpoint, handler)
   return handler
 }
 
@@ -66,7 +68,7 @@ function requestHandlerOf(socketPath: string | undefined): NodeHttpHandler {
 export function clientConfig(endpoint?: string) {
   const socketPath = socketPathOf(endpoint ?? '')
   return {
-    requestHandler: requestHandlerOf(socketPath),
+    requestHandler: requestHandlerOf(endpoint),
     maxAttempts: MAX_ATTEMPTS,
     // The standard mode has a retry quota: while a service is down, most calls are not retried.
     retryMode: 'standard',

@@ -1,4 +1,5 @@
 import './bar-chart.css'
+import { toVisible } from './hidden-characters.ts'
 import { ItemTable } from './item-table.tsx'
 
 export type Series = { name: string; color: 1 | 2 | 3 | 4 }
@@ -86,7 +87,7 @@ function StackedBar({ bar, x, max, series, format }: BarProps) {
   return (
     // The table has the same link for keyboards.
     <Element {...(bar.href !== undefined && { href: bar.href, tabindex: -1 })}>
-      <title>{[bar.label, ...texts, bar.mark ?? ''].join('\n')}</title>
+      <title>{toVisible([bar.label, ...texts, bar.mark ?? ''].join('\n'))}</title>
       {/* The whole column shows the title on hover. */}
       <rect x={x} y={0} width={1} height={HEIGHT} fill="transparent" />
       {series.map(({ name, color }, index) => {

@@ -6,7 +6,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
-import { clientConfig, createRequestHandler, socketPathOf } from '../../lib/aws-sdk.ts'
+import { clientConfig, createRequestHandler } from '../../lib/aws-sdk.ts'
 import { isFiringGroup, parseRunMessage, runGroupOf } from '../../lib/sqs/run-queue.ts'
 import { createDeleter } from './deleter.ts'
 import { adaptSlots, FairQueue, FIRST_SLOTS } from './fair-queue.ts'
@@ -57,7 +57,7 @@ export function startPoller({
 }: Options) {
   const client = new SQSClient({
     ...clientConfig(endpoint),
-    requestHandler: createRequestHandler(TIMEOUT_MS, { socketPath: socketPathOf(endpoint) }),
+    requestHandler: createRequestHandler(TIMEOUT_MS, { endpoint }),
   })
   const stopping = new AbortController()
   const inProcess = new Set<Promise<void>>()

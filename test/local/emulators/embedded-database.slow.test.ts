@@ -155,14 +155,13 @@ describe.runIf(findDynoxide())('startEmbeddedDynamoDB', () => {
   beforeAll(async () => {
     open = await startDynamoDB(null)
     embedded = await startEmbeddedDynamoDB(null)
-    const socketPath = socketPathOf(embedded.endpoint)
     clients = {
       port: new DynamoDBClient(clientConfig(open.endpoint)),
       process: new DynamoDBClient(clientConfig(embedded.endpoint)),
       // As in another process.
       socket: new DynamoDBClient({
         ...clientConfig(embedded.endpoint),
-        requestHandler: createRequestHandler(10_000, { socketPath }),
+        requestHandler: createRequestHandler(10_000, { endpoint: embedded.endpoint }),
       }),
     }
   })

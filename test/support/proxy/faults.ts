@@ -47,8 +47,11 @@ const tableError = (name: string) => awsError(400, `com.amazonaws.dynamodb.v2012
 const FAULTS = {
   /** Closes the connection before the request is forwarded. */
   drop: async () => 'drop',
-  /** Never responds. */
-  hang: async () => 'hang',
+  /** Closes the connection when clients in AWS give up. Those of emulators wait for much longer. */
+  hang: async () => {
+    await sleep(2_000)
+    return 'drop'
+  },
   /** Forwards the request, and closes the connection instead of a response. */
   cut: async (request, next) => {
     await next(request)

@@ -26,8 +26,8 @@ export type ProxyResponse = {
   cutAt?: number
 }
 
-/** What the client gets: a response, a closed connection (`drop`), or nothing until it gives up (`hang`). */
-export type Reply = ProxyResponse | 'drop' | 'hang'
+/** What the client gets: a response, or a closed connection. */
+export type Reply = ProxyResponse | 'drop'
 
 export type Next = (request: ProxyRequest) => Promise<Reply>
 
@@ -124,7 +124,6 @@ export async function startProxy(target: string, ...initial: Behavior[]) {
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length'])
 
 function respond(response: ServerResponse, reply: Reply): void {
-  if (reply === 'hang') return
   if (reply === 'drop') return void response.destroy()
   const { status, headers, body, cutAt } = reply
   for (const [name, value] of Object.entries(headers)) {
