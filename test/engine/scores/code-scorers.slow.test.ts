@@ -38,23 +38,20 @@ async function score(
   const original = executionOf(version, { input: input as never })
   await engine.executions.create({ execution: original })
   await processMessage(engine, original.id, aMessage())
-  const ended = await engine.executions.get(original)
-  if (!ended) throw new Error('There is no original.')
   const inputSchema = { type: 'object', properties: { input: anything, output: anything } }
   await anAgent(organizationId, 'scorer', body, { inputSchema, ...fields })
   const draft = await anAgent(organizationId, 'agent', 'return { answer: "2" }', { inputSchema: anything })
   const trial = { organizationId, id: system.newId() }
-  const line = await queueReplay(engine, ended, draft, {
+  const line = await queueReplay(engine, original, draft, {
     batch: { id: trial.id, customId: original.id, line: 0, lane: 0 },
     settings: { scorers: [{ agent: 'scorer', tolerance: 0 }], maxTrialCostUsd: 1 },
   })
   await processMessage(engine, line.id, aMessage())
   const stored = await engine.executions.get(line)
   const { scores: [pair] = [], verdict } = stored?.judgement ?? {}
+  const subject = { kind: 'trial' as const, id: trial.id }
   const { month: spent = 0 } =
-    (await engine.limits?.getSpent({
-      ...{ organizationId, subject: { kind: 'trial', id: trial.id }, at: Date.now() },
-    })) ?? {}
+    (await engine.limits?.getSpent({ organizationId, subject, at: Date.now() })) ?? {}
   const run = await engine.executions.get({ organizationId, id: pair?.originalScoreId ?? '' })
   return { status: stored?.status, verdict, pair, spent, run }
 }

@@ -4,7 +4,6 @@ import { readAgreement, readScores } from '../../../lib/engine/usage/read-scores
 import { system } from '../../../lib/system.ts'
 import { ScoredService } from '../../support/scores/scored-service.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
-import { rate } from './rate.ts'
 
 const accessOf = ({ organizationId }: ScoredService, limits: Partial<Access> = {}): Access => ({
   ...{ ...UNLIMITED, organizationId, tokenId: 'token' },
@@ -22,11 +21,11 @@ describe('readAgreement', () => {
     for (const [score, rating] of runs) {
       const { id } = await service.run()
       await service.score(score)
-      await rate(service, id, rating, true)
+      await service.rate(id, rating, true)
     }
     const rated = await service.run()
     await service.score(0.1)
-    await rate(service, rated.id, 1, false)
+    await service.rate(rated.id, 1, false)
     await service.run()
     await service.fail({ code: 'AgentFailed', message: 'It failed.' })
     const read = (access: Access, query = {}) => readAgreement(outbox.stores, { access, query })

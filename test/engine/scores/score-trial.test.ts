@@ -55,10 +55,11 @@ async function aScorer(
 
 const scores = (...values: unknown[]): Script => values.map((score) => says({ score } as JsonObject))
 
-type Given = { scorers?: Replay['scorers']; maxTrialCostUsd?: number; on?: Engine; tenantId?: string }
+type Given = { scorers?: Replay['scorers']; maxTrialCostUsd?: number }
 
-/** A line of a trial of `draft`, which has not begun. */
-async function aLine(original: Execution, draft: Version, given: Given = {}) {
+/** A line of a trial of a version that answers so, which has not begun. */
+async function aLine(original: Execution, version: Version, given: Given = {}, script = PARAPHRASE) {
+  const { draft } = await aDraft(version, script)
   const { scorers = [{ agent: 'faithful', tolerance: 0.1 }], maxTrialCostUsd = 1 } = given
   const trialId = system.newId()
   const line = await queueReplay(engine, original, draft, {
@@ -83,30 +84,32 @@ async function aLine(original: Execution, draft: Version, given: Given = {}) {
     const found = await Promise.all(ids.map((id) => engine.executions.get({ organizationId, id })))
     return found.filter((each) => each !== null)
   }
-  const run = async (on: Engine = given.on ?? engine) => {
+  const run = async (on: Engine = engine) => {
     await processMessage(on, line.id, aMessage())
     return stored()
   }
-  const spent = async () =>
-    (
-      await engine.limits?.getSpent({
-        organizationId: line.organizationId,
-        subject: { kind: 'trial', id: trialId },
-        at: Date.now(),
-      })
-    )?.month ?? 0
-  return { line, stored, children, run, spent, trialId }
+  const spent = async () => {
+    const { organizationId } = line
+    const subject = { kind: 'trial' as const, id: trialId }
+    return (await engine.limits?.getSpent({ organizationId, subject, at: Date.now() }))?.month ?? 0
+  }
+  return { line, draft, stored, children, run, spent }
 }
 
-const ORIGINAL = [says({ answer: 'Because of the order.' })]
-const PARAPHRASE = [says({ answer: 'The order is why.' })]
+const SETTINGS = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
+const ORIGINAL: Script = [says({ answer: 'Because of the order.' })]
+const PARAPHRASE: Script = [says({ answer: 'The order is why.' })]
+
+/** A line whose scorer says this. */
+async function aScoredLine(script: Script, fields: Parameters<typeof aScorer>[2] = {}, given: Given = {}) {
+  const { original, version } = await anOriginal(ORIGINAL)
+  const scorer = await aScorer(version, script, fields)
+  return { original, version, scorer, ...(await aLine(original, version, given)) }
+}
 
 describe('a line of a trial with a scorer', () => {
   it('is EQUIVALENT if its output differs and its score does not', async () => {
-    const { original, version } = await anOriginal(ORIGINAL)
-    const { requests } = await aScorer(version, scores(0.9, 0.8))
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const { run, children, spent } = await aLine(original, draft)
+    const { original, scorer, run, children, spent } = await aScoredLine(scores(0.9, 0.8))
     const line = await run()
     const [first, second] = await children()
     expect(line).toMatchObject({
@@ -118,15 +121,15 @@ describe('a line of a trial with a scorer', () => {
         scoring: { costUsd: 2 * CENT },
       },
     })
-    expect(requests).toHaveLength(2)
-    for (const child of [first, second])
-      expect(child).toMatchObject({
-        status: 'SUCCESS',
-        source: 'SCORE',
-        parentExecutionId: line.id,
-        replay: null,
-        batch: null,
-      })
+    expect(scorer.requests).toHaveLength(2)
+    const expected = {
+      status: 'SUCCESS',
+      source: 'SCORE',
+      parentExecutionId: line.id,
+      replay: null,
+      batch: null,
+    }
+    expect([first, second]).toMatchObject([expected, expected])
     expect(new Set([first, second].map((child) => child?.scored?.executionId))).toEqual(
       new Set([original.id, line.id]),
     )
@@ -143,25 +146,20 @@ describe('a line of a trial with a scorer', () => {
   })
 
   it('is CHANGED if its score differs by more than the tolerance', async () => {
-    const { original, version } = await anOriginal(ORIGINAL)
-    await aScorer(version, scores(0.9, 0.7))
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const { run } = await aLine(original, draft)
+    const { run } = await aScoredLine(scores(0.9, 0.7))
     expect((await run()).judgement).toMatchObject({ verdict: 'CHANGED', scores: [{ trial: 0.7 }] })
   })
 
   it('is scored once if its output is the same, and an output that was scored before is not scored again', async () => {
     const { original, version } = await anOriginal(ORIGINAL)
     const { requests } = await aScorer(version, scores(0.9, 0.2))
-    const { draft } = await aDraft(version, ORIGINAL, {})
-    const same = await aLine(original, draft)
+    const same = await aLine(original, version, {}, ORIGINAL)
     expect((await same.run()).judgement).toMatchObject({
       verdict: 'SAME',
       scores: [{ original: 0.9, trial: 0.9 }],
     })
     expect(await same.children()).toHaveLength(1)
-    const { draft: other } = await aDraft(version, PARAPHRASE)
-    const changed = await aLine(original, other)
+    const changed = await aLine(original, version)
     expect((await changed.run()).judgement?.scores).toMatchObject([{ original: 0.9, trial: 0.2 }])
     expect(requests).toHaveLength(2)
     expect((await changed.children()).map(({ cached }) => cached).sort()).toEqual([false, true])
@@ -174,10 +172,8 @@ describe('a line of a trial with a scorer', () => {
       feedback: { rating: -1, correctedOutput: { answer: 'Because.' }, note: null },
     })
     await aScorer(version, scores(0.9, 0.8), { declares: ALL })
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const { run, children } = await aLine(original, draft)
-    const line = await run()
-    expect(line.judgement?.scores).toMatchObject([{ original: 0.9, trial: 0.8 }])
+    const { draft, run, children } = await aLine(original, version)
+    expect((await run()).judgement?.scores).toMatchObject([{ original: 0.9, trial: 0.8 }])
     const inputs = await children()
     expect(inputs.map(({ tenantId }) => tenantId)).toEqual(['acme', 'acme'])
     const sameFor = (answer: string) => ({
@@ -196,15 +192,12 @@ describe('a line of a trial with a scorer', () => {
 
 describe('a scorer that leaves no score', () => {
   /** What becomes of a line whose scorer is like this. */
-  async function scored(script: Script, fields: Parameters<typeof aScorer>[2] = {}, given: Given = {}) {
-    const { original, version } = await anOriginal(ORIGINAL)
-    const scorer = await aScorer(version, script, fields)
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const line = await aLine(original, draft, given)
+  async function scored(...given: Parameters<typeof aScoredLine>) {
+    const { scorer, ...line } = await aScoredLine(...given)
     const { status, judgement } = await line.run()
     // Whatever the scorer does, the run has succeeded.
     expect({ status, verdict: judgement?.verdict }).toEqual({ status: 'SUCCESS', verdict: 'CHANGED' })
-    return { pair: judgement?.scores?.[0], ...scorer, line }
+    return { pair: judgement?.scores?.[0], requests: scorer.requests, line }
   }
 
   it('says no number', async () => {
@@ -217,20 +210,16 @@ describe('a scorer that leaves no score', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('says nothing of the second output', async () => {
+  it('says nothing of the second output, or fails', async () => {
     const { pair } = await scored(scores(0.9, 'high'))
     expect(pair).toMatchObject({ original: 0.9, trial: null, error: { code: 'InvalidScore' } })
-  })
-
-  it('fails', async () => {
-    const { pair, line } = await scored([{ status: 400, message: 'No.' }])
-    expect(pair).toMatchObject({ original: null, error: { code: 'ModelFailed' } })
-    expect((await line.children())[0]).toMatchObject({ status: 'ERROR' })
+    const failed = await scored([{ status: 400, message: 'No.' }])
+    expect(failed.pair).toMatchObject({ original: null, error: { code: 'ModelFailed' } })
+    expect((await failed.line.children())[0]).toMatchObject({ status: 'ERROR' })
   })
 
   it('is over its own budget', async () => {
-    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, maxTokens: 10 }
-    const { pair, requests } = await scored(scores(0.9), { execution })
+    const { pair, requests } = await scored(scores(0.9), { execution: { ...SETTINGS, maxTokens: 10 } })
     expect(pair).toMatchObject({ original: null, error: { code: 'BudgetExceeded' } })
     expect(requests).toHaveLength(0)
   })
@@ -249,22 +238,18 @@ describe('a scorer that leaves no score', () => {
     const missing = await scored(scores(), {}, { scorers: [{ agent: 'nobody', tolerance: 1 }] })
     expect(missing.pair).toMatchObject({ agent: 'nobody', error: { code: 'AgentNotFound' } })
     expect((await scored(scores(), { status: 'DRAFT' })).pair?.error?.code).toBe('VersionNotFound')
-    const { original, version } = await anOriginal(ORIGINAL)
-    const { version: scorer } = await aScorer(version, scores())
-    const { organizationId, agentId: id } = scorer
+    const { scorer, run } = await aScoredLine(scores())
+    const { organizationId, agentId: id } = scorer.version
     await engine.agents.setArchived({ organizationId, id, archivedAt: new Date().toISOString() })
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const { judgement } = await (await aLine(original, draft)).run()
-    expect(judgement).toMatchObject({
+    expect((await run()).judgement).toMatchObject({
       verdict: 'CHANGED',
       scores: [{ error: { code: 'AgentNotRun', message: 'The agent faithful is archived.' } }],
     })
   })
 
   it('never ends: it has its own time, whatever that of the line is', async () => {
-    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: 1 }
-    const never = new Promise(() => undefined)
-    const { pair, line } = await scored([{ ...says({ score: 1 }), until: never }], { execution })
+    const never = { ...says({ score: 1 }), until: new Promise(() => undefined) }
+    const { pair, line } = await scored([never], { execution: { ...SETTINGS, timeoutSeconds: 1 } })
     expect(pair).toMatchObject({ original: null, error: { code: 'TimedOut' } })
     const [child] = await line.children()
     expect((child?.deadlineAt ?? 0) - Date.parse(child?.createdAt ?? '')).toBe(120_000)
@@ -273,7 +258,7 @@ describe('a scorer that leaves no score', () => {
   it('does not take the input', async () => {
     const { pair } = await scored(scores(1), {
       declares: { output: { type: 'object', properties: { answer: { type: 'number' } } } },
-      execution: { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, enforceInputSchema: true },
+      execution: { ...SETTINGS, enforceInputSchema: true },
     })
     expect(pair).toEqual({
       ...{ agent: 'faithful', original: null, trial: null },
@@ -286,13 +271,11 @@ describe('a line that is stopped while it is scored', () => {
   /** A line whose scorer responds when it is told to. `scoring`: its model was asked. */
   async function aWaitingLine() {
     const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const { original, version } = await anOriginal(ORIGINAL)
-    const { requests } = await aScorer(version, () => {
+    const line = await aScoredLine(() => {
       asked.resolve()
       return { ...says({ score: 0.9 }), until: told.promise }
     })
-    const { draft } = await aDraft(version, PARAPHRASE)
-    return { ...(await aLine(original, draft)), scoring: asked.promise, respond: told.resolve, requests }
+    return { ...line, scoring: asked.promise, respond: told.resolve }
   }
 
   it('ends when it is cancelled, and so does its scorer', async () => {
@@ -308,7 +291,7 @@ describe('a line that is stopped while it is scored', () => {
   })
 
   it('is continued by the next worker when its own shuts down, with the same run of its scorer', async () => {
-    const { line, run, scoring, respond, children, stored, requests } = await aWaitingLine()
+    const { line, run, scoring, respond, children, stored, scorer } = await aWaitingLine()
     let passedMs = 0
     const on = { ...engine, system: { ...system, now: () => Date.now() + passedMs } }
     const stop = new AbortController()
@@ -330,7 +313,7 @@ describe('a line that is stopped while it is scored', () => {
       },
     })
     expect(await children()).toHaveLength(2)
-    expect(requests).toHaveLength(3)
+    expect(scorer.requests).toHaveLength(3)
   })
 
   it('is deleted with its scores', async () => {

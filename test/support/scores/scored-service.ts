@@ -100,7 +100,7 @@ export class ScoredService {
   }
 
   /** What a worker makes of the queued runs of scorers. */
-  async work(outcome: Partial<Outcome>, table = this.table): Promise<void> {
+  async work(outcome: object, table = this.table): Promise<void> {
     const { executions } = this.outbox.on(table)
     for (let next = this.queued.shift(); next; next = this.queued.shift()) {
       const lease = { owner: system.newId(), expiresAt: this.outbox.now() + leaseTimes().leaseMs }
@@ -118,18 +118,18 @@ export class ScoredService {
     throw error
   }
 
-  /** Scores what has ended. */
-  async score(score: number, reason?: string): Promise<void> {
+  /** Lets scorers end so for what has ended. */
+  private async endScorers(outcome: object): Promise<void> {
     await this.deliver()
-    await this.work({ output: { score, ...(reason && { reason }) } } as Partial<Outcome>)
+    await this.work(outcome)
     await this.deliver()
   }
 
-  fail = async (error: ExecutionError): Promise<void> => {
-    await this.deliver()
-    await this.work({ status: 'ERROR', error } as Partial<Outcome>)
-    await this.deliver()
-  }
+  /** Scores what has ended. */
+  score = (score: number, reason?: string) =>
+    this.endScorers({ output: { score, ...(reason && { reason }) } })
+
+  fail = (error: ExecutionError) => this.endScorers({ status: 'ERROR', error })
 
   idOf = ({ id }: Pick<Execution, 'id'>, scorer = 'faithful') => scoreExecutionId(id, scorer)
 
@@ -143,14 +143,18 @@ export class ScoredService {
 
   /** The runs of scorers that exist. */
   async scorerRuns(): Promise<ExecutionSummary[]> {
-    const { organizationId } = this
-    const params = { organizationId, agentId: this.scorer.agentId, status: null, tenantId: null }
-    const { items } = await this.outbox.stores.executions.listSummaries({
-      ...params,
-      limit: 100,
-      after: null,
-    })
-    return items
+    const { organizationId, scorer, outbox } = this
+    const filter = { organizationId, agentId: scorer.agentId, status: null, tenantId: null }
+    return (await outbox.stores.executions.listSummaries({ ...filter, limit: 100, after: null })).items
+  }
+
+  /** Rates a run as a reviewer or, without `isReview`, as a user. */
+  async rate(id: string, rating: 1 | -1, isReview: boolean): Promise<void> {
+    const { organizationId, outbox } = this
+    const updatedAt = new Date(outbox.now()).toISOString()
+    const feedback = { rating, correctedOutput: null, note: null, updatedAt }
+    const writer = system.newId()
+    await outbox.stores.executions.giveFeedback({ organizationId, id, feedback, isReview, writer })
   }
 
   /** The sums of the scores of the version so far. */
