@@ -13,16 +13,26 @@ import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-
 const { aToolAgent, engine, scriptModel, runScript } = await startScriptedEngine()
 
 const input = { question: 'Why?' }
-
 const down = { status: 503, message: 'Overloaded.' }
 
 async function run(version: Version, options: Partial<RunOptions> = {}, on = engine) {
   const request = { version, input, tenantId: null, options: runOptions(options) }
   const execution = await runInProcess(on, request)
   const recorded = await engine.steps.read({ executionId: execution.id })
-  const models = recorded.map((step) => toStepRecord(step).model)
-  return { execution, models, recorded }
+  return { execution, models: recorded.map((step) => toStepRecord(step).model) }
 }
+
+/** An execution that is in the queue. */
+async function queued(version: Version) {
+  const execution = executionOf(version, { input, options: runOptions({}) })
+  await engine.executions.create({ execution })
+  return execution
+}
+
+const withPrices = (prices: object) => ({
+  ...engine,
+  environment: { ...engine.environment, MODEL_PRICES: JSON.stringify(prices) },
+})
 
 const pairs = SCRIPTED_PROVIDERS.flatMap((first) =>
   SCRIPTED_PROVIDERS.map((second) => [first, second] as const),
@@ -71,8 +81,7 @@ describe('a model that is not available', () => {
     const [first, second] = [scriptModel((_, n) => (n < 8 ? down : answer)), scriptModel(() => down)]
     const version = await aModelAgent({ model: first.model, fallbacks: [second.model] })
     expect((await run(version)).execution.error?.code).toBe('ModelUnavailable')
-    const execution = executionOf(version, { input, options: runOptions({}) })
-    await engine.executions.create({ execution })
+    const execution = await queued(version)
     expect(await processMessage(engine, execution.id, aMessage(1))).toHaveProperty('retryInMs')
     expect(await processMessage(engine, execution.id, aMessage(2))).toBe('processed')
     expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS', model: first.model })
@@ -80,9 +89,8 @@ describe('a model that is not available', () => {
 
   it('is skipped if it is not configured', async () => {
     const [first, last] = [scriptModel(() => down), scriptModel([answer])]
-    const fallbacks = ['bedrock/none', last.model]
     const environment = { ...engine.environment, AWS_REGION: '' }
-    const version = await aModelAgent({ model: first.model, fallbacks })
+    const version = await aModelAgent({ model: first.model, fallbacks: ['bedrock/none', last.model] })
     const { execution } = await run(version, {}, { ...engine, environment })
     expect(execution).toMatchObject({ status: 'SUCCESS', model: last.model })
   })
@@ -91,14 +99,10 @@ describe('a model that is not available', () => {
     const [first, second] = [scriptModel([lookup, down, down, down, down]), scriptModel([answer])]
     const version = await aToolAgent({ model: first.model, fallbacks: [second.model] })
     const prices = { [first.model]: { input: 100, output: 0 }, [second.model]: { input: 1_000, output: 0 } }
-    const priced = (table: object) => ({
-      ...engine,
-      environment: { ...engine.environment, MODEL_PRICES: JSON.stringify(table) },
-    })
-    const { execution } = await run(version, { maxCostUsd: 5 }, priced(prices))
+    const { execution } = await run(version, { maxCostUsd: 5 }, withPrices(prices))
     expect(execution).toMatchObject({ status: 'SUCCESS', usage: { costUsd: 0.011 } })
     const half = { [first.model]: { input: 1, output: 1 } }
-    const failed = await run(version, { maxCostUsd: 5 }, priced(half))
+    const failed = await run(version, { maxCostUsd: 5 }, withPrices(half))
     expect(failed.execution.error?.message).toContain(`the model ${second.model} has no price`)
   })
 })
@@ -111,8 +115,7 @@ it('a resumed run sends the requests that it would have sent, to the model of it
   await run(await aToolAgent(models(whole)))
   const parts = { first: scriptModel(script, 'anthropic'), second: scriptModel(fallback, 'openai') }
   const version = await aToolAgent(models(parts))
-  const execution = executionOf(version, { input, options: runOptions({}) })
-  await engine.executions.create({ execution })
+  const execution = await queued(version)
   let writes = 0
   const append: typeof engine.steps.append = async (params) => {
     if (++writes === 3) throw new Error('The worker dies.')
