@@ -26,25 +26,23 @@ async function publish(model: string) {
   return (await publishAgent({ store, system, ...owner, agent, draft: false })).version
 }
 
-const good = [{ calls: [finalAnswer({ answer: 'Yes.' })] }]
-
 describe.each(SCRIPTED_PROVIDERS)('the settings of a model of %s', (provider) => {
   it('in a document are sent, also to a model that overrides its model', async () => {
     const version = await publish('model: { name: openai/gpt-5, maxOutputTokens: 700, temperature: 0.25 }')
     const modelSettings = { maxOutputTokens: 700, temperature: 0.25 }
     expect(version).toMatchObject({ model: 'openai/gpt-5', modelSettings })
-    const { execution, requests } = await runScript(good, { version, provider })
+    const { execution, requests } = await runScript([answer], { version, provider })
     expect(execution.status).toBe('SUCCESS')
     expect(requests[0]).toMatchObject(modelSettings)
   })
 
   it('are named in a warning if the model does not accept them', async () => {
     const version = await publish('model: { name: openai/gpt-4.1, temperature: 0.25 }')
-    const accepted = await runScript(good, { version, provider })
+    const accepted = await runScript([answer], { version, provider })
     expect(accepted.execution.warnings).toEqual([])
     const family = { openai: 'gpt-5', anthropic: 'claude-opus-5-5', bedrock: 'eu.anthropic.claude-opus-5' }
     if (provider === 'openai-compatible') return
-    const { execution, requests } = await runScript(good, { version, provider, family: family[provider] })
+    const { execution, requests } = await runScript([answer], { version, provider, family: family[provider] })
     expect(requests[0]?.temperature).toBeNull()
     expect(execution).toMatchObject({ status: 'SUCCESS', warnings: ['TemperatureIgnored'] })
   })

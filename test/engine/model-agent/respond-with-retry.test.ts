@@ -61,14 +61,14 @@ describe('respondWithRetry', () => {
     expect(lastAt).toBeGreaterThanOrEqual(leftMs / 10)
   })
 
-  it('retries three times where something else can continue', async () => {
-    const { requests, lastAt } = await outage({ hasAlternative: true })
-    expect(requests).toBe(4)
+  it.each([
+    ['three times where something else can continue', { hasAlternative: true }, 4],
+    ['three times if the model cannot be reached', { isUnreachable: true }, 4],
+    ['no permanent error', { isTransient: false }, 1],
+  ])('retries %s', async (_, setup, count) => {
+    const { requests, lastAt } = await outage(setup)
+    expect(requests).toBe(count)
     expect(lastAt).toBeLessThanOrEqual(70)
-  })
-
-  it('retries three times if the model cannot be reached', async () => {
-    expect(await outage({ isUnreachable: true })).toMatchObject({ requests: 4 })
   })
 
   it('waits for Retry-After, if it is no longer than the time for retries', async () => {
@@ -76,10 +76,6 @@ describe('respondWithRetry', () => {
     expect(await outage({ retryAfterMs: 400 })).toMatchObject({ requests: 2 })
     expect(await outage({ retryAfterMs: 610 })).toMatchObject({ requests: 1 })
     expect(await outage({ retryAfterMs: 400, hasAlternative: true })).toMatchObject({ requests: 1 })
-  })
-
-  it('does not retry a permanent error', async () => {
-    expect(await outage({ isTransient: false })).toMatchObject({ requests: 1 })
   })
 })
 

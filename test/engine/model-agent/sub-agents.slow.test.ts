@@ -99,16 +99,12 @@ async function callTool(version: Version, agents: Awaited<ReturnType<typeof open
 /** A parent's response with this many calls of the agent, with ids from 1, and results of the first ones. */
 function aStep(number: number, calls: number, results: ToolResult[] = []): RecordedStep {
   const at = new Date().toISOString()
-  const ids = Array.from({ length: calls }, (_, i) => `call-${i + 1}`)
-  return {
-    step: modelStep({ number, calls: ids.map((id) => toolCall(id, 'ask', input)) }),
-    results: new Map(
-      results.map((result, i) => {
-        const callId = `call-${i + 1}`
-        return [callId, { callId, result, startedAt: at, finishedAt: at }]
-      }),
-    ),
+  const made = Array.from({ length: calls }, (_, i) => toolCall(`call-${i + 1}`, 'ask', input))
+  const resultOf = (result: ToolResult, i: number) => {
+    const callId = `call-${i + 1}`
+    return [callId, { callId, result, startedAt: at, finishedAt: at }] as const
   }
+  return { step: modelStep({ number, calls: made }), results: new Map(results.map(resultOf)) }
 }
 
 describe('subAgents', () => {

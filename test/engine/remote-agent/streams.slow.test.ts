@@ -13,16 +13,9 @@ describe('the stream of a remote agent', () => {
     const { run, execution } = await aProcessedRun((response) =>
       stream(
         response,
-        { step: { name: 'search', detail: { found: 3 } } },
-        '',
-        { log: 'hello' },
-        { log: { level: 'warn', message: 'slow' } },
-        { delta: 'Y' },
-        { delta: 'es' },
-        { usage: USAGE, other: true },
-        { step: { name: 'check' } },
-        { nothing: 'known' },
-        OUTPUT,
+        ...[{ step: { name: 'search', detail: { found: 3 } } }, ''],
+        ...[{ log: 'hello' }, { log: { level: 'warn', message: 'slow' } }, { delta: 'Y' }, { delta: 'es' }],
+        ...[{ usage: USAGE, other: true }, { step: { name: 'check' } }, { nothing: 'known' }, OUTPUT],
       ),
     )
     expect(execution).toMatchObject({

@@ -197,7 +197,7 @@ describe('a replay with recorded models of an original that failed', () => {
   })
 
   it('ends where its time was up, also in a call', async () => {
-    const { original, steps } = await anOriginal([{ calls: [look('a'), look('b')] }, invalid])
+    const { original, steps, version } = await anOriginal([{ calls: [look('a'), look('b')] }, invalid])
     const timedOut = { ...original, error: { code: 'TimedOut', message: 'Too late.' } }
     const on = (results: number): Engine => ({
       ...offline,
@@ -211,8 +211,7 @@ describe('a replay with recorded models of an original that failed', () => {
       ).steps,
     })
     for (const results of [0, 1, 2]) {
-      const version = await engine.agents.getVersion({ ...original, id: original.versionId })
-      const { execution } = await runReplay(on(results), original, version as never, { settings: RECORDED })
+      const { execution } = await runReplay(on(results), original, version, { settings: RECORDED })
       expect(execution).toMatchObject({ error: timedOut.error, judgement: { verdict: 'SAME' } })
     }
   })

@@ -13,7 +13,7 @@ import { aVersion, type Death, mortalTable } from '../../support/rollouts/rollou
 import { FAITHFUL, ScoredService } from '../../support/scores/scored-service.ts'
 import { memoryTable, scan } from '../../support/tables/memory-table.ts'
 
-const newService = (scorers = [FAITHFUL], table = memoryTable()) => ScoredService.create(table, { scorers })
+const newService = (scorers = [FAITHFUL], table = memoryTable()) => ScoredService.create(table, scorers)
 /** Archives the scorer, which other processes notice at once. */
 async function archiveScorer({ table, organizationId, scorer: { agentId: id } }: ScoredService) {
   const archivedAt = new Date().toISOString()

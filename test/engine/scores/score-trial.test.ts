@@ -14,7 +14,7 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { originalsOn, queueReplay } from '../../support/replay/a-replay.ts'
+import { originalsOn, queueReplay, withPrices } from '../../support/replay/a-replay.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { engineTable } from '../../support/tables/memory-table.ts'
 
@@ -22,15 +22,8 @@ const table = await engineTable()
 const scripted = await startScriptedEngine()
 const CENT = 0.01
 
-/** A token costs a millicent: a response of 1,000 tokens is a cent. */
-const engine: Engine = {
-  ...scripted.engine,
-  environment: {
-    ...scripted.engine.environment,
-    MODEL_PRICES: '{"openai-compatible/*": {"input": 10, "output": 10}}',
-  },
-}
-const { anAgent, anOriginal, aDraft } = originalsOn({ ...scripted, engine: engine as typeof scripted.engine })
+const engine = withPrices(scripted.engine)
+const { anAgent, anOriginal, aDraft } = originalsOn({ ...scripted, engine })
 
 const usage = { inputTokens: 999, outputTokens: 1 }
 const says = (output: JsonObject) => ({ calls: [finalAnswer(output)], usage })
@@ -74,12 +67,12 @@ async function aLine(original: Execution, version: Version, given: Given = {}, s
   }
   /** The runs of scorers, in the order of their beginning. */
   const children = async () => {
-    const items = await table.query({
+    const { items } = await table.query({
       KeyConditionExpression: 'pk = :pk',
       ExpressionAttributeValues: { ':pk': executionKey(line.id).pk },
       ConsistentRead: true,
     })
-    const ids = items.items.flatMap(({ pk, sk }) => childIdOf({ pk: String(pk), sk: String(sk) }) ?? [])
+    const ids = items.flatMap(({ pk, sk }) => childIdOf({ pk: String(pk), sk: String(sk) }) ?? [])
     const { organizationId } = line
     const found = await Promise.all(ids.map((id) => engine.executions.get({ organizationId, id })))
     return found.filter((each) => each !== null)
@@ -91,7 +84,7 @@ async function aLine(original: Execution, version: Version, given: Given = {}, s
   const spent = async () => {
     const { organizationId } = line
     const subject = { kind: 'trial' as const, id: trialId }
-    return (await engine.limits?.getSpent({ organizationId, subject, at: Date.now() }))?.month ?? 0
+    return (await engine.limits.getSpent({ organizationId, subject, at: Date.now() }))?.month ?? 0
   }
   return { line, draft, stored, children, run, spent }
 }
@@ -218,19 +211,13 @@ describe('a scorer that leaves no score', () => {
     expect((await failed.line.children())[0]).toMatchObject({ status: 'ERROR' })
   })
 
-  it('is over its own budget', async () => {
-    const { pair, requests } = await scored(scores(0.9), { execution: { ...SETTINGS, maxTokens: 10 } })
-    expect(pair).toMatchObject({ original: null, error: { code: 'BudgetExceeded' } })
-    expect(requests).toHaveLength(0)
-  })
-
-  it('is over the limit of the trial, which is spent by the line itself', async () => {
+  it('is over its own budget, or over the limit of the trial, which is spent by the line itself', async () => {
+    const own = await scored(scores(0.9), { execution: { ...SETTINGS, maxTokens: 10 } })
+    expect(own.pair).toMatchObject({ original: null, error: { code: 'BudgetExceeded' } })
     const { pair, requests, line } = await scored(scores(0.9), {}, { maxTrialCostUsd: CENT })
-    expect(pair?.error).toEqual({
-      code: 'BudgetExceeded',
-      message: 'The trial has used up what it may cost: 0.01 US dollars (maxTrialCostUsd).',
-    })
-    expect(requests).toHaveLength(0)
+    const message = 'The trial has used up what it may cost: 0.01 US dollars (maxTrialCostUsd).'
+    expect(pair?.error).toEqual({ code: 'BudgetExceeded', message })
+    expect([own.requests, requests]).toEqual([[], []])
     expect(await line.spent()).toBeCloseTo(CENT, 9)
   })
 
@@ -241,10 +228,8 @@ describe('a scorer that leaves no score', () => {
     const { scorer, run } = await aScoredLine(scores())
     const { organizationId, agentId: id } = scorer.version
     await engine.agents.setArchived({ organizationId, id, archivedAt: new Date().toISOString() })
-    expect((await run()).judgement).toMatchObject({
-      verdict: 'CHANGED',
-      scores: [{ error: { code: 'AgentNotRun', message: 'The agent faithful is archived.' } }],
-    })
+    const error = { code: 'AgentNotRun', message: 'The agent faithful is archived.' }
+    expect((await run()).judgement).toMatchObject({ verdict: 'CHANGED', scores: [{ error }] })
   })
 
   it('never ends: it has its own time, whatever that of the line is', async () => {
@@ -305,13 +290,9 @@ describe('a line that is stopped while it is scored', () => {
     // The time of its scorers is not that of the line, which may have a limit.
     expect((await stored()).workedMs).toBeLessThan(20_000)
     respond()
-    expect(await run(on)).toMatchObject({
-      status: 'SUCCESS',
-      judgement: {
-        verdict: 'EQUIVALENT',
-        scores: [{ original: 0.9, trial: 0.9, originalScoreId: first?.id }],
-      },
-    })
+    const scores = [{ original: 0.9, trial: 0.9, originalScoreId: first?.id }]
+    const judgement = { verdict: 'EQUIVALENT', scores }
+    expect(await run(on)).toMatchObject({ status: 'SUCCESS', judgement })
     expect(await children()).toHaveLength(2)
     expect(scorer.requests).toHaveLength(3)
   })

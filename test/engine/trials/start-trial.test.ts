@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { findCorrected } from '../../../authoring/cases/corrected-cases.ts'
 import { type Access, UNLIMITED } from '../../../lib/core/access.ts'
 import type { Agent, Version } from '../../../lib/core/agent.ts'
-import { failure, type Outcome } from '../../../lib/core/execution.ts'
+import { type ExecutionSummary, failure, type Outcome } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { firstIdAt } from '../../../lib/core/ids.ts'
 import { cachedExecution } from '../../../lib/core/new-execution.ts'
@@ -188,25 +188,22 @@ describe('the originals of a trial', () => {
       const batch = { id: trialId, customId: id, line, lane: 0 }
       await executions.create({ execution: executionOf(version, { replay, batch }) })
     }
-    const read: string[] = []
-    const counting = {
-      ...executions,
-      listSummaries: async (params: Parameters<typeof executions.listSummaries>[0]) => {
-        const page = await executions.listSummaries(params)
-        read.push(...page.items.map((each) => each.id))
-        return page
-      },
-    }
-    const trial = await start(version, {}, { on: { ...stores, executions: counting } })
+    const listSummaries = vi.fn(executions.listSummaries)
+    const trial = await start(
+      version,
+      {},
+      { on: { ...stores, executions: { ...executions, listSummaries } } },
+    )
     expect(await linesOf(trial)).toEqual([id])
-    expect(read).toEqual([id])
+    const pages = await Promise.all(listSummaries.mock.results.map(({ value }) => value))
+    expect(pages.flatMap(({ items }) => items)).toMatchObject([{ id }])
   })
 
   it('are looked for among a limited number of executions, and said to be cut then', async () => {
     const version = await aModelAgent({}, { table })
     const running = executionOf(version)
     let pages = 0
-    let items = [running]
+    let items: ExecutionSummary[] = [running]
     const listSummaries = async () => {
       pages++
       const page = [...items, ...Array.from({ length: 100 - items.length }, () => running)]

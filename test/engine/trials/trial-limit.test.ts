@@ -15,15 +15,9 @@ import { system } from '../../../lib/system.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { replayOf } from '../../support/replay/a-replay.ts'
+import { replayOf, withPrices } from '../../support/replay/a-replay.ts'
 
 const scripted = await startScriptedEngine()
-
-/** A token costs a millicent: 1,000 tokens are a cent. */
-const environment = {
-  ...scripted.engine.environment,
-  MODEL_PRICES: '{"openai-compatible/*": {"input": 10, "output": 10}}',
-}
 
 const usage = { inputTokens: 999, outputTokens: 1 }
 
@@ -32,7 +26,8 @@ const CENT = 0.01
 const wrong = { calls: [finalAnswer({ wrong: true })], usage }
 
 describe('maxTrialCostUsd', () => {
-  const engine = { ...scripted.engine, environment }
+  const engine = withPrices(scripted.engine)
+  const { environment } = engine
   /** Executions of a trial with this limit: lines of the same batch, with models that are live. */
   async function aTrial(
     version: Version,
@@ -85,11 +80,8 @@ describe('maxTrialCostUsd', () => {
     expect(spent).toBeGreaterThanOrEqual(max - 1e-9)
     expect(spent).toBeLessThanOrEqual(max + runs * CENT + 1e-9)
     expect(Math.round(spent / CENT)).toBe(requests.length)
-    for (const each of ended)
-      expect(each).toMatchObject({
-        status: 'ERROR',
-        error: { code: 'BudgetExceeded', maxTrialCostUsd: max },
-      })
+    const error = { code: 'BudgetExceeded', maxTrialCostUsd: max }
+    expect(ended).toMatchObject(Array(runs).fill({ status: 'ERROR', error }))
     expect(await isTrialUsedUp(engine.limits, trial.key, max)).toBe(true)
   })
 
@@ -209,14 +201,10 @@ describe('rerunExecution', () => {
     expect([requests.length - 4, server.calls.length - calls]).toEqual([2, 1])
   })
 
-  it('is refused from a step on that the original does not reach', async () => {
+  it('is refused from a step on that the original does not reach, and for tools that it does not have', async () => {
     const { version, original } = await aRun()
     await expect(start(version, original, { fromStep: 4 })).rejects.toThrow('/fromStep must be from 1 to 3')
     expect(await start(version, original, { fromStep: 3 })).toMatchObject({ status: 'IN_PROGRESS' })
-  })
-
-  it('is refused for tools that the version does not have', async () => {
-    const { version, original } = await aRun()
     for (const source of ['recorded', 'live'] as const)
       await expect(start(version, original, { tools: { nothing: source } })).rejects.toThrow(
         InputSchemaMismatch,

@@ -53,7 +53,7 @@ export async function runReplay(engine: Engine, original: Execution, version: Ve
 export async function readRun(engine: Pick<Engine, 'executions' | 'steps'>, key: Execution) {
   const execution = await engine.executions.get(key)
   if (!execution) throw new Error(`The execution ${key.id} does not exist.`)
-  return { execution, steps: await readModelSteps(engine, execution) }
+  return { execution, steps: (await engine.steps.read({ executionId: key.id })) as RecordedModelStep[] }
 }
 
 /** The engine, where this execution has the steps that `read` returns. */
@@ -65,9 +65,6 @@ export const withSteps = <T extends Engine>(
   ...engine,
   steps: { ...engine.steps, read: (key) => (key.executionId === id ? read : engine.steps.read)(key) },
 })
-
-export const readModelSteps = async ({ steps }: Pick<Engine, 'steps'>, { id }: Pick<Execution, 'id'>) =>
-  (await steps.read({ executionId: id })) as RecordedModelStep[]
 
 /** What a run did, without what differs in each: its responses and results. */
 export const contentOf = (steps: RecordedModelStep[]) =>
@@ -81,6 +78,12 @@ export const contentOf = (steps: RecordedModelStep[]) =>
       return { ok, ...kept }
     }),
   }))
+
+/** The engine, where a token costs a millicent: a response of 1,000 tokens is a cent. */
+export const withPrices = <T extends Engine>(engine: T): T => {
+  const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
+  return { ...engine, environment: { ...engine.environment, MODEL_PRICES } }
+}
 
 type Fields = Parameters<typeof aModelAgent>[0]
 type Scripted = Pick<ScriptedEngine, 'engine' | 'scriptModel'>

@@ -43,7 +43,7 @@ export class ScoredService {
     this.outbox.engine.score = this.scoreOn(table)
   }
 
-  static async create(table: Table, { scorers = [FAITHFUL] }: { scorers?: Scorer[] } = {}) {
+  static async create(table: Table, scorers = [FAITHFUL]) {
     const service = new ScoredService(table, scorers)
     const { agents } = openStores(table)
     for (const version of [service.scored, service.scorer]) await agents.publish({ version, code: null })
@@ -64,11 +64,11 @@ export class ScoredService {
   }
 
   /** A run that a worker has begun. */
-  async start(given: Partial<RunRequest> = {}, table = this.table) {
+  async start(given: Partial<RunRequest> = {}) {
     const request = await buildRunRequest(given.version ?? this.scored, { text: 'x' }, { tenantId: 'acme' })
     const ids = { executionId: system.newId(), idempotencyId: null, isBound: false }
     const lease = { owner: system.newId(), expiresAt: this.outbox.now() + leaseTimes().leaseMs }
-    const recorded = await record(this.engineOn(table), { ...request, ...given }, ids, lease)
+    const recorded = await record(this.engineOn(this.table), { ...request, ...given }, ids, lease)
     return recorded?.execution as Execution
   }
 
@@ -131,7 +131,7 @@ export class ScoredService {
 
   fail = (error: ExecutionError) => this.endScorers({ status: 'ERROR', error })
 
-  idOf = ({ id }: Pick<Execution, 'id'>, scorer = 'faithful') => scoreExecutionId(id, scorer)
+  idOf = ({ id }: Pick<Execution, 'id'>) => scoreExecutionId(id, FAITHFUL.agent)
 
   async read(id: string): Promise<ExecutionSummary | null> {
     return this.outbox.stores.executions.getSummary({ organizationId: this.organizationId, id })
