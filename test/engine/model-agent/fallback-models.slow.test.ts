@@ -5,24 +5,25 @@ import type { Version } from '../../../lib/core/agent.ts'
 import type { RunOptions } from '../../../lib/core/run-options.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { executionOf, runOptions } from '../../support/engine/executions.ts'
+import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 
-const { aToolAgent, engine, scriptModel, runScript } = await startScriptedEngine()
+const { aToolAgent, engine, queued, scriptModel, runScript } = await startScriptedEngine()
 
 const input = { question: 'Why?' }
-
 const down = { status: 503, message: 'Overloaded.' }
 
 async function run(version: Version, options: Partial<RunOptions> = {}, on = engine) {
   const request = { version, input, tenantId: null, options: runOptions(options) }
   const execution = await runInProcess(on, request)
   const recorded = await engine.steps.read({ executionId: execution.id })
-  const models = recorded.map((step) => toStepRecord(step).model)
-  return { execution, models, recorded }
+  return { execution, models: recorded.map((step) => toStepRecord(step).model) }
 }
+
+const withEnvironment = (more: object) => ({ ...engine, environment: { ...engine.environment, ...more } })
+const withPrices = (prices: object) => withEnvironment({ MODEL_PRICES: JSON.stringify(prices) })
 
 const pairs = SCRIPTED_PROVIDERS.flatMap((first) =>
   SCRIPTED_PROVIDERS.map((second) => [first, second] as const),
@@ -71,19 +72,16 @@ describe('a model that is not available', () => {
     const [first, second] = [scriptModel((_, n) => (n < 8 ? down : answer)), scriptModel(() => down)]
     const version = await aModelAgent({ model: first.model, fallbacks: [second.model] })
     expect((await run(version)).execution.error?.code).toBe('ModelUnavailable')
-    const execution = executionOf(version, { input, options: runOptions({}) })
-    await engine.executions.create({ execution })
+    const { execution, stored } = await queued([], version, { options: { model: null } })
     expect(await processMessage(engine, execution.id, aMessage(1))).toHaveProperty('retryInMs')
     expect(await processMessage(engine, execution.id, aMessage(2))).toBe('processed')
-    expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS', model: first.model })
+    expect(await stored()).toMatchObject({ status: 'SUCCESS', model: first.model })
   })
 
   it('is skipped if it is not configured', async () => {
     const [first, last] = [scriptModel(() => down), scriptModel([answer])]
-    const fallbacks = ['bedrock/none', last.model]
-    const environment = { ...engine.environment, AWS_REGION: '' }
-    const version = await aModelAgent({ model: first.model, fallbacks })
-    const { execution } = await run(version, {}, { ...engine, environment })
+    const version = await aModelAgent({ model: first.model, fallbacks: ['bedrock/none', last.model] })
+    const { execution } = await run(version, {}, withEnvironment({ AWS_REGION: '' }))
     expect(execution).toMatchObject({ status: 'SUCCESS', model: last.model })
   })
 
@@ -91,14 +89,10 @@ describe('a model that is not available', () => {
     const [first, second] = [scriptModel([lookup, down, down, down, down]), scriptModel([answer])]
     const version = await aToolAgent({ model: first.model, fallbacks: [second.model] })
     const prices = { [first.model]: { input: 100, output: 0 }, [second.model]: { input: 1_000, output: 0 } }
-    const priced = (table: object) => ({
-      ...engine,
-      environment: { ...engine.environment, MODEL_PRICES: JSON.stringify(table) },
-    })
-    const { execution } = await run(version, { maxCostUsd: 5 }, priced(prices))
+    const { execution } = await run(version, { maxCostUsd: 5 }, withPrices(prices))
     expect(execution).toMatchObject({ status: 'SUCCESS', usage: { costUsd: 0.011 } })
     const half = { [first.model]: { input: 1, output: 1 } }
-    const failed = await run(version, { maxCostUsd: 5 }, priced(half))
+    const failed = await run(version, { maxCostUsd: 5 }, withPrices(half))
     expect(failed.execution.error?.message).toContain(`the model ${second.model} has no price`)
   })
 })
@@ -111,8 +105,7 @@ it('a resumed run sends the requests that it would have sent, to the model of it
   await run(await aToolAgent(models(whole)))
   const parts = { first: scriptModel(script, 'anthropic'), second: scriptModel(fallback, 'openai') }
   const version = await aToolAgent(models(parts))
-  const execution = executionOf(version, { input, options: runOptions({}) })
-  await engine.executions.create({ execution })
+  const { execution, stored } = await queued([], version, { options: { model: null } })
   let writes = 0
   const append: typeof engine.steps.append = async (params) => {
     if (++writes === 3) throw new Error('The worker dies.')
@@ -121,7 +114,7 @@ it('a resumed run sends the requests that it would have sent, to the model of it
   const dying = { ...engine, steps: { ...engine.steps, append } }
   await processMessage(dying, execution.id, aMessage(1))
   await processMessage(engine, execution.id, aMessage(2))
-  expect(await engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS' })
+  expect(await stored()).toMatchObject({ status: 'SUCCESS' })
   const repeated = parts.second.requests.map(({ body }) => normalized(body))
   // The script of the fallback was at its third response, which the first worker did not store.
   expect(repeated.slice(0, 2)).toEqual(whole.second.requests.slice(0, 2).map(({ body }) => normalized(body)))
@@ -150,10 +143,8 @@ describe('usage', () => {
   })
 
   describe.each(SCRIPTED_PROVIDERS)('a lost response of %s', (provider) => {
-    const twins = {
-      ...lookup,
-      calls: [1, 2].map(() => ({ id: 'twin', name: 'look_up', input: { id: 'x' } })),
-    }
+    const twin = { id: 'twin', name: 'look_up', input: { id: 'x' } }
+    const twins = { calls: [twin, twin] }
     // The package for these servers replaces the second id.
     it.skipIf(provider === 'openai-compatible')(
       'whose calls have the same id counts with what it reports',
@@ -172,10 +163,8 @@ describe('usage', () => {
       expect(execution).toMatchObject({ status: 'SUCCESS', steps: 1, lostUsage: { estimated: true } })
       expect(execution.usage.inputTokens).toBeGreaterThan(110)
       expect(execution.usage.outputTokens).toBeGreaterThan(800)
-      expect(toExecutionRecord(execution)).toMatchObject({
-        usage: { estimated: true },
-        costUsd: expect.any(Number),
-      })
+      const shown = { usage: { estimated: true }, costUsd: expect.any(Number) }
+      expect(toExecutionRecord(execution)).toMatchObject(shown)
     })
 
     it('that is only an error of the provider costs nothing', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
@@ -20,6 +20,7 @@ const { engine, scripted, aToolAgent } = await startScriptedEngine()
 
 const INPUT = { question: { type: 'string' }, document: { type: 'file' } } as unknown as JsonObject
 const sent = { question: 'Why?', document: PDF }
+const REFUSED = 'The model openai/gpt-3.5-turbo does not accept files of type application/pdf.'
 const FAMILY = {
   anthropic: 'claude-sonnet-4-5',
   bedrock: 'claude-sonnet-4-5',
@@ -76,10 +77,7 @@ describe('a run with a file', () => {
   it('ends in ModelNotConfigured if the model does not read it', async () => {
     const version = await aModelAgent({ model: 'openai/gpt-3.5-turbo', inputSchema: INPUT })
     const { error } = await run(version, sent)
-    expect(error).toEqual({
-      code: 'ModelNotConfigured',
-      message: 'The model openai/gpt-3.5-turbo does not accept files of type application/pdf.',
-    })
+    expect(error).toEqual({ code: 'ModelNotConfigured', message: REFUSED })
   })
 })
 
@@ -95,19 +93,14 @@ describe('buildRunRequest, for a file', () => {
 
   it('rejects a model that does not read it, but not for an input without one', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'sk-test')
-    try {
-      const inputSchema = { ...INPUT, document: { type: 'file', required: false } } as JsonObject
-      const version = await aModelAgent({ inputSchema, model: 'openai/gpt-5' })
-      const overrides = { model: 'openai/gpt-3.5-turbo' }
-      await expect(buildRunRequest(version, sent, overrides)).rejects.toMatchObject({
-        code: 'InvalidModelOverride',
-        message: 'The model openai/gpt-3.5-turbo does not accept files of type application/pdf.',
-      })
-      expect(await buildRunRequest(version, { question: 'Why?' }, overrides)).toMatchObject({ input: {} })
-      expect(await buildRunRequest(version, sent, { model: 'openai/gpt-4.1' })).toMatchObject({ input: sent })
-    } finally {
-      vi.unstubAllEnvs()
-    }
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const inputSchema = { ...INPUT, document: { type: 'file', required: false } } as JsonObject
+    const version = await aModelAgent({ inputSchema, model: 'openai/gpt-5' })
+    const overrides = { model: 'openai/gpt-3.5-turbo' }
+    const error = { code: 'InvalidModelOverride', message: REFUSED }
+    await expect(buildRunRequest(version, sent, overrides)).rejects.toMatchObject(error)
+    expect(await buildRunRequest(version, { question: 'Why?' }, overrides)).toMatchObject({ input: {} })
+    expect(await buildRunRequest(version, sent, { model: 'openai/gpt-4.1' })).toMatchObject({ input: sent })
   })
 
   it('has a cache key that depends on its bytes, not on how they were written', async () => {
@@ -121,47 +114,33 @@ describe('buildRunRequest, for a file', () => {
   })
 })
 
-describe('an agent that is called as a tool', () => {
+it('an agent that is called as a tool is passed a file of the run by its path', async () => {
   const tools = [{ name: 'read', agent: 'reader' }]
-
-  async function family(readerInput: object) {
-    const child = named('openai-compatible', [{ calls: [finalAnswer({ answer: 'A total of 5.' })] }])
-    const reader = await aModelAgent({
-      slug: 'reader',
-      model: child.model,
-      inputSchema: readerInput as JsonObject,
-    })
-    return { child, reader }
-  }
-
-  it('is passed a file of the run by its path', async () => {
-    const { child, reader } = await family({
-      page: { type: 'file', description: 'A page.', mediaTypes: ['image/png'] },
-    })
-    const parent = named('openai-compatible', [
-      { calls: [{ name: 'read', input: { page: '/pages/1' } }] },
-      answer,
-    ])
-    const { organizationId } = reader
-    const inputSchema = { pages: { type: 'array', items: { type: 'file' } } } as unknown as JsonObject
-    const version = await aModelAgent({ organizationId, model: parent.model, inputSchema, tools })
-    const execution = await run(version, { pages: [PDF, IMAGE] })
-    expect(execution.status).toBe('SUCCESS')
-    const declared = scripted.requests(parent.name)[0]?.tools.find(({ name }) => name === 'read')
-    expect(declared?.inputSchema.properties).toEqual({
-      page: {
-        type: 'string',
-        description: 'A page. The path of a file of the input, such as /document.',
-        enum: ['/pages/1'],
-      },
-    })
-    expect(JSON.stringify(scripted.requests(child.name)[0]?.body)).toContain(IMAGE.data)
-    const [step] = await engine.steps.read({ executionId: execution.id })
-    expect(JSON.stringify(step)).not.toContain(IMAGE.data)
-    const { executionId = '' } = [...(step?.results.values() ?? [])][0]?.result ?? {}
-    expect(await engine.executions.get({ organizationId, id: executionId })).toMatchObject({
-      input: { page: IMAGE },
-    })
+  const child = named('openai-compatible', [{ calls: [finalAnswer({ answer: 'A total of 5.' })] }])
+  const { organizationId } = await aModelAgent({
+    ...{ slug: 'reader', model: child.model },
+    inputSchema: { page: { type: 'file', description: 'A page.', mediaTypes: ['image/png'] } },
+  })
+  const call = { name: 'read', input: { page: '/pages/1' } }
+  const parent = named('openai-compatible', [{ calls: [call] }, answer])
+  const inputSchema = { pages: { type: 'array', items: { type: 'file' } } } as unknown as JsonObject
+  const version = await aModelAgent({ organizationId, model: parent.model, inputSchema, tools })
+  const execution = await run(version, { pages: [PDF, IMAGE] })
+  expect(execution.status).toBe('SUCCESS')
+  const declared = scripted.requests(parent.name)[0]?.tools.find(({ name }) => name === 'read')
+  expect(declared?.inputSchema.properties).toEqual({
+    page: {
+      type: 'string',
+      description: 'A page. The path of a file of the input, such as /document.',
+      enum: ['/pages/1'],
+    },
+  })
+  expect(JSON.stringify(scripted.requests(child.name)[0]?.body)).toContain(IMAGE.data)
+  const [step] = await engine.steps.read({ executionId: execution.id })
+  expect(JSON.stringify(step)).not.toContain(IMAGE.data)
+  const { executionId = '' } = [...(step?.results.values() ?? [])][0]?.result ?? {}
+  expect(await engine.executions.get({ organizationId, id: executionId })).toMatchObject({
+    input: { page: IMAGE },
   })
 })
 

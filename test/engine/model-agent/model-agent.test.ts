@@ -5,56 +5,41 @@ import { selects } from '../../../lib/core/rollout.ts'
 import { subAgents } from '../../../lib/engine/model-agent/sub-agents.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { anExecution, executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer, httpTool } from '../../support/engine/model-agent.ts'
-import { startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { aVersion, RolloutRun } from '../../support/rollouts/rollout-run.ts'
-import { dataOf } from '../../support/scripted-model/recorded-request.ts'
+import { dataOf, resultsOf } from '../../support/scripted-model/recorded-request.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import { engineTable } from '../../support/tables/memory-table.ts'
 
-const PROVIDERS: Provider[] = ['openai', 'openai-compatible', 'anthropic', 'bedrock']
 const { engine, runScript, scriptModel, server } = await startScriptedEngine()
 
-describe.each(PROVIDERS)('a model agent on %s', (provider) => {
+describe.each(SCRIPTED_PROVIDERS)('a model agent on %s', (provider) => {
   it('takes three steps, with two parallel tool calls in the first', async () => {
     const version = await aModelAgent({
       tools: [httpTool(server, 'get_order', '/orders/{id}'), httpTool(server, 'get_user', '/users/{id}')],
     })
-    const { execution, steps, requests, done } = await runScript(
-      [
-        {
-          text: 'Let me look.',
-          calls: [
-            { name: 'get_order', input: { id: 'o1' } },
-            { name: 'get_user', input: { id: 'u1' } },
-          ],
-        },
-        { calls: [{ name: 'get_user', input: { id: 'u2' } }] },
-        { calls: [finalAnswer({ answer: 'Because.' })] },
-      ],
-      { version, provider },
-    )
+    const call = (name: string, id: string) => ({ name, input: { id } })
+    const script = [
+      { text: 'Let me look.', calls: [call('get_order', 'o1'), call('get_user', 'u1')] },
+      { calls: [call('get_user', 'u2')] },
+      answer,
+    ]
+    const { execution, steps, requests, done } = await runScript(script, { version, provider })
     done()
     expect(execution).toMatchObject({
-      status: 'SUCCESS',
-      output: { answer: 'Because.' },
-      steps: 3,
+      ...{ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 3 },
       usage: { inputTokens: 30, outputTokens: 15 },
     })
     expect(execution.model).toContain(provider)
     expect(requests[0]?.instructions).toContain('Answer the question.')
     expect(requests[0]?.tools.map(({ name }) => name)).toEqual(['get_order', 'get_user', 'final_answer'])
-    const results = requests[2]?.history.flatMap((item) => (item.type === 'result' ? [item.output] : []))
-    expect(results?.map((output) => JSON.parse(dataOf(output)).path)).toEqual([
-      '/orders/o1',
-      '/users/u1',
-      '/users/u2',
-    ])
-    const first = steps[0]?.step
-    expect(first?.kind === 'MODEL' && first.text).toBe('Let me look.')
+    const paths = resultsOf(requests[2]).map((output) => JSON.parse(dataOf(output)).path)
+    expect(paths).toEqual(['/orders/o1', '/users/u1', '/users/u2'])
+    expect(steps[0]?.step).toMatchObject({ kind: 'MODEL', text: 'Let me look.' })
     expect(steps.map(({ results }) => results.size)).toEqual([2, 1, 0])
   })
 })
@@ -63,45 +48,30 @@ it('a wrong answer ends the run in ERROR OutputSchemaMismatch after two failed r
   const bad = { calls: [finalAnswer({ answer: 42, other: 1 })] }
   const { execution, done } = await runScript([bad, bad, bad], { version: await aModelAgent() })
   done()
-  expect(execution).toMatchObject({
-    status: 'ERROR',
-    steps: 3,
-    error: {
-      code: 'OutputSchemaMismatch',
-      message: 'The model returned 3 results; none matches the output schema.',
-    },
-  })
+  const message = 'The model returned 3 results; none matches the output schema.'
+  const error = { code: 'OutputSchemaMismatch', message }
+  expect(execution).toMatchObject({ status: 'ERROR', steps: 3, error })
   expect(execution.error?.errors).toContainEqual(expect.objectContaining({ path: '/answer' }))
 })
 
-describe('maxAgentSteps', () => {
-  it.each(inject('isNightly') ? [1, 2, 100, 500] : [1, 2, 20])(
-    'of %i limits the model responses to that number',
-    async (maxAgentSteps) => {
-      const version = await aModelAgent({ tools: [httpTool(server, 'ask', '/ok/{id}')] })
-      const { execution, requests } = await runScript(
-        () => ({ calls: [{ name: 'ask', input: { id: '1' } }] }),
-        { version, maxAgentSteps },
-      )
-      expect(requests).toHaveLength(maxAgentSteps)
-      expect(execution).toMatchObject({
-        status: 'ERROR',
-        steps: maxAgentSteps,
-        error: { code: 'MaxAgentStepsExceeded' },
-      })
-    },
-    120_000,
-  )
-})
+it.each(inject('isNightly') ? [1, 2, 100, 500] : [1, 2, 20])(
+  'maxAgentSteps of %i limits the model responses to that number',
+  async (maxAgentSteps) => {
+    const version = await aModelAgent({ tools: [httpTool(server, 'look_up', '/ok/{id}')] })
+    const { execution, requests } = await runScript(() => lookup, { version, maxAgentSteps })
+    expect(requests).toHaveLength(maxAgentSteps)
+    const error = { code: 'MaxAgentStepsExceeded' }
+    expect(execution).toMatchObject({ status: 'ERROR', steps: maxAgentSteps, error })
+  },
+  120_000,
+)
 
 it('a run without a model names the environment variable to set', async () => {
   const version = await aModelAgent()
   const request = { version, input: {}, tenantId: null, options: runOptions() }
   const execution = await runInProcess({ ...engine, environment: {} }, request)
-  expect(execution.error).toMatchObject({
-    code: 'ModelNotConfigured',
-    message: expect.stringContaining('DEFAULT_MODEL'),
-  })
+  const message = expect.stringContaining('DEFAULT_MODEL')
+  expect(execution.error).toMatchObject({ code: 'ModelNotConfigured', message })
 })
 
 describe('an agent as a tool', () => {
@@ -109,30 +79,18 @@ describe('an agent as a tool', () => {
     const organizationId = system.newId()
     const { model } = scriptModel([{ calls: [finalAnswer({ answer: 'From below.' })] }])
     await aModelAgent({ organizationId, slug: 'helper', model })
-    const version = await aModelAgent({
-      organizationId,
-      slug: 'boss',
-      tools: [{ name: 'ask_helper', agent: 'helper' }],
-    })
-    const { execution, requests, done } = await runScript(
-      [
-        { calls: [{ name: 'ask_helper', input: { question: 'Well?' } }] },
-        { calls: [finalAnswer({ answer: 'From above.' })] },
-      ],
-      { version },
-    )
+    const tools = [{ name: 'ask_helper', agent: 'helper' }]
+    const version = await aModelAgent({ organizationId, slug: 'boss', tools })
+    const input = { question: 'Well?' }
+    const script = [{ calls: [{ name: 'ask_helper', input }] }, answer]
+    const { execution, requests, done } = await runScript(script, { version })
     done()
     expect(execution).toMatchObject({ status: 'SUCCESS', source: 'API', parentExecutionId: null })
-    const toolResult = requests[1]?.history.find((item) => item.type === 'result')
-    expect(toolResult?.type === 'result' && toolResult.output).toContain('From below.')
+    expect(resultsOf(requests[1])).toEqual([expect.stringContaining('From below.')])
     const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
     const { items } = await engine.executions.list(page)
-    const child = items.find(({ id }) => id !== execution.id)
-    expect(child).toMatchObject({
-      status: 'SUCCESS',
-      source: 'AGENT',
-      parentExecutionId: execution.id,
-      input: { question: 'Well?' },
+    expect(items.find(({ id }) => id !== execution.id)).toMatchObject({
+      ...{ status: 'SUCCESS', source: 'AGENT', parentExecutionId: execution.id, input },
       // Its parent in the trace is the span of the call.
       traceparent: expect.stringMatching(`^00-${execution.id.replaceAll('-', '')}-[0-9a-f]{16}-01$`),
     })
@@ -173,23 +131,15 @@ describe('rollouts of sub-agents', () => {
         journal: { recorded: [] },
         files: [],
       })
-      for (let call = 0; call < 2; call++)
-        await agents.runAgent({
-          slug,
-          input: { text: 'x' },
-          idempotencyKey: system.newId(),
-          signal: new AbortController().signal,
-        })
-      const isSelected = selects(
-        { versionId: run.next.id, percent: 50, key: 'tenant' },
-        { tenantId, executionId: parent.id },
-      )
-      const expected = {
-        versionId: (isSelected ? run.next : run.current).id,
-        selectedBy: isSelected ? 'ROLLOUT' : 'CURRENT',
-      }
-      expect(children).toMatchObject([expected, expected])
-      found.add(expected.selectedBy)
+      const { signal } = new AbortController()
+      for (const idempotencyKey of ['first', 'second'])
+        await agents.runAgent({ slug, input: { text: 'x' }, idempotencyKey, signal })
+      const rollout = { versionId: run.next.id, percent: 50, key: 'tenant' as const }
+      const [{ id: versionId }, selectedBy] = selects(rollout, { tenantId, executionId: parent.id })
+        ? [run.next, 'ROLLOUT']
+        : [run.current, 'CURRENT']
+      expect(children).toMatchObject(Array(2).fill({ versionId, selectedBy }))
+      found.add(selectedBy)
     }
     expect(found.size).toBe(2)
   })

@@ -7,6 +7,7 @@ import type { Provider } from '../../../lib/models/providers/providers.ts'
 import { system } from '../../../lib/system.ts'
 import { aModelAgent, finalAnswer, httpTool } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { resultsOf } from '../../support/scripted-model/recorded-request.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
 import type { ScriptedResponse } from '../../support/scripted-model/turn.ts'
 
@@ -25,27 +26,23 @@ async function publish(model: string) {
   return (await publishAgent({ store, system, ...owner, agent, draft: false })).version
 }
 
-const good = [{ calls: [finalAnswer({ answer: 'Yes.' })] }]
-
 describe.each(SCRIPTED_PROVIDERS)('the settings of a model of %s', (provider) => {
   it('in a document are sent, also to a model that overrides its model', async () => {
     const version = await publish('model: { name: openai/gpt-5, maxOutputTokens: 700, temperature: 0.25 }')
-    expect(version).toMatchObject({
-      model: 'openai/gpt-5',
-      modelSettings: { maxOutputTokens: 700, temperature: 0.25 },
-    })
-    const { execution, requests } = await runScript(good, { version, provider })
+    const modelSettings = { maxOutputTokens: 700, temperature: 0.25 }
+    expect(version).toMatchObject({ model: 'openai/gpt-5', modelSettings })
+    const { execution, requests } = await runScript([answer], { version, provider })
     expect(execution.status).toBe('SUCCESS')
-    expect(requests[0]).toMatchObject({ maxOutputTokens: 700, temperature: 0.25 })
+    expect(requests[0]).toMatchObject(modelSettings)
   })
 
   it('are named in a warning if the model does not accept them', async () => {
     const version = await publish('model: { name: openai/gpt-4.1, temperature: 0.25 }')
-    const accepted = await runScript(good, { version, provider })
+    const accepted = await runScript([answer], { version, provider })
     expect(accepted.execution.warnings).toEqual([])
     const family = { openai: 'gpt-5', anthropic: 'claude-opus-5-5', bedrock: 'eu.anthropic.claude-opus-5' }
     if (provider === 'openai-compatible') return
-    const { execution, requests } = await runScript(good, { version, provider, family: family[provider] })
+    const { execution, requests } = await runScript([answer], { version, provider, family: family[provider] })
     expect(requests[0]?.temperature).toBeNull()
     expect(execution).toMatchObject({ status: 'SUCCESS', warnings: ['TemperatureIgnored'] })
   })
@@ -67,7 +64,7 @@ describe.each<[Provider, string]>([
     const version = await aModelAgent({ outputSchema })
     const { execution, requests, done } = await runScript([{ text: noScore }], { version, provider, family })
     done()
-    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 1 })
+    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 1 })
     expect(execution.output).toEqual({ answer: 'Because.' })
     expect(requests[0]).toMatchObject({ tools: [], responseSchema: { required: ['answer', 'score'] } })
     expect(requests[0]?.instructions).not.toMatch(/final_answer|JSON Schema/)
@@ -76,11 +73,8 @@ describe.each<[Provider, string]>([
   it('gets the violations of a bound that the provider does not enforce', async () => {
     const version = await aModelAgent({ outputSchema })
     const long = { text: JSON.stringify({ answer: 'x'.repeat(21), score: null }) }
-    const { execution, requests, done } = await runScript([long, { text: noScore }], {
-      version,
-      provider,
-      family,
-    })
+    const script = [long, { text: noScore }]
+    const { execution, requests, done } = await runScript(script, { version, provider, family })
     done()
     expect(execution).toMatchObject({ status: 'SUCCESS', steps: 2 })
     expect(requests[1]?.history.at(-1)).toMatchObject({
@@ -106,17 +100,13 @@ describe.each<[Provider, string]>([
 ])('an agent without tools on %s/%s, whose native output is not known to work,', (provider, family) => {
   it('has to call the final-answer tool', async () => {
     const version = await aModelAgent()
-    const script = [{ calls: [finalAnswer({ answer: 'Because.' })] }]
-    const { execution, requests } = await runScript(script, { version, provider, family })
+    const { execution, requests } = await runScript([answer], { version, provider, family })
     expect(execution).toMatchObject({ status: 'SUCCESS', steps: 1 })
     expect(requests[0]).toMatchObject({ forcedTool: 'final_answer', responseSchema: null })
   })
 })
 
 const searches = [{ query: 'AWS regions', urls: ['https://a.example/1'] }]
-
-const SEARCH_TOOL = { name: 'web_search', webSearch: {} }
-
 const MODELS = { anthropic: 'claude-sonnet-4-5', openai: 'gpt-5' } as const
 
 type SearchProvider = keyof typeof MODELS
@@ -129,7 +119,7 @@ async function runInSteps(provider: SearchProvider, script: ScriptedResponse[], 
     drain.abort()
     return script[index] ?? { status: 400 }
   })
-  const tools = [SEARCH_TOOL, httpTool(server, 'look_up', '/things/{id}')]
+  const tools = [{ name: 'web_search', webSearch: {} }, httpTool(server, 'look_up', '/things/{id}')]
   const version = await aModelAgent({ tools, ...settings })
   const model = scripted.modelFor(provider, name)
   const { execution, stored } = await queued([], version, { options: { model } })
@@ -179,15 +169,12 @@ describe.each(providers)('a response of %s with 184 calls of one tool', (provide
     const executed = 100
     const calls = Array.from({ length: 184 }, (_, id) => ({ name: 'look_up', input: { id: `${id}` } }))
     const before = server.calls.length
-    const { execution, steps, requests, done } = await runScript([{ calls }, answer], {
-      version: await aToolAgent(),
-      provider,
-    })
+    const version = await aToolAgent()
+    const { execution, steps, requests, done } = await runScript([{ calls }, answer], { version, provider })
     done()
     expect(execution).toMatchObject({ status: 'SUCCESS', steps: 2 })
     expect(server.calls.length - before).toBe(executed)
-    const results =
-      requests[1]?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])) ?? []
+    const results = resultsOf(requests[1])
     expect(results).toHaveLength(184)
     expect(results.filter((result) => result.includes('was not executed'))).toHaveLength(184 - executed)
     const [first] = steps

@@ -9,13 +9,8 @@ import { aMessage, answer, lookup, startScriptedEngine } from '../../support/eng
 
 const request = { signal: new AbortController().signal } as ModelRequest
 
-type Setup = {
-  isUnreachable?: boolean
-  hasAlternative?: boolean
-  leftMs?: number
-  retryAfterMs?: number
-  isTransient?: boolean
-}
+type Details = Partial<ConstructorParameters<typeof ModelError>[1]>
+type Setup = Details & { hasAlternative?: boolean; leftMs?: number }
 
 const journal = { addLostResponse: () => Promise.reject(new Error('Nothing has arrived.')) }
 
@@ -23,18 +18,12 @@ const journal = { addLostResponse: () => Promise.reject(new Error('Nothing has a
 const TIMES = leaseTimes(undefined, RETRY_BACKOFF_MS / 100)
 
 /** How often, and for how long, a model is asked that never responds. */
-async function outage({
-  hasAlternative = false,
-  leftMs = 2_700,
-  retryAfterMs,
-  isTransient = true,
-  isUnreachable = false,
-}: Setup = {}) {
+async function outage({ hasAlternative = false, leftMs = 2_700, ...details }: Setup = {}) {
   const startedAt = Date.now()
   const times: number[] = []
   const respond = async () => {
     times.push(Date.now() - startedAt)
-    throw new ModelError('HTTP 529', { isTransient, isUnreachable, retryAfterMs: retryAfterMs ?? null })
+    throw new ModelError('HTTP 529', { isTransient: true, ...details })
   }
   const limits = {
     system: { now: () => Date.now() },
@@ -72,14 +61,14 @@ describe('respondWithRetry', () => {
     expect(lastAt).toBeGreaterThanOrEqual(leftMs / 10)
   })
 
-  it('retries three times where something else can continue', async () => {
-    const { requests, lastAt } = await outage({ hasAlternative: true })
-    expect(requests).toBe(4)
+  it.each([
+    ['three times where something else can continue', { hasAlternative: true }, 4],
+    ['three times if the model cannot be reached', { isUnreachable: true }, 4],
+    ['no permanent error', { isTransient: false }, 1],
+  ])('retries %s', async (_, setup, count) => {
+    const { requests, lastAt } = await outage(setup)
+    expect(requests).toBe(count)
     expect(lastAt).toBeLessThanOrEqual(70)
-  })
-
-  it('retries three times if the model cannot be reached', async () => {
-    expect(await outage({ isUnreachable: true })).toMatchObject({ requests: 4 })
   })
 
   it('waits for Retry-After, if it is no longer than the time for retries', async () => {
@@ -87,10 +76,6 @@ describe('respondWithRetry', () => {
     expect(await outage({ retryAfterMs: 400 })).toMatchObject({ requests: 2 })
     expect(await outage({ retryAfterMs: 610 })).toMatchObject({ requests: 1 })
     expect(await outage({ retryAfterMs: 400, hasAlternative: true })).toMatchObject({ requests: 1 })
-  })
-
-  it('does not retry a permanent error', async () => {
-    expect(await outage({ isTransient: false })).toMatchObject({ requests: 1 })
   })
 })
 
@@ -101,25 +86,22 @@ describe('a retryable error', () => {
 
   it('redelivers the message with a growing delay until the run succeeds', async () => {
     const { execution, stored } = await queued((_, index) => (index < 8 ? down : answer))
-    const first = aMessage(1)
-    const second = aMessage(2)
-    const waits = [
-      await processMessage(engine, execution.id, first),
-      await processMessage(engine, execution.id, second),
-    ].map((result) => (typeof result === 'string' ? 0 : result.retryInMs))
+    const waits: number[] = []
+    for (const message of [aMessage(1), aMessage(2)]) {
+      const result = await processMessage(engine, execution.id, message)
+      waits.push(typeof result === 'string' ? 0 : result.retryInMs)
+      expect(message.sent).toEqual([])
+    }
+    const [first = 0, second = 0] = waits
     const { backoffMs } = leaseTimes()
-    expect(waits[0]).toBeGreaterThanOrEqual(0.75 * backoffMs)
-    expect(waits[0]).toBeLessThanOrEqual(1.25 * backoffMs)
-    expect(waits[1]).toBeGreaterThanOrEqual(3 * 0.75 * backoffMs)
-    expect([...first.sent, ...second.sent]).toEqual([])
+    expect(first).toBeGreaterThanOrEqual(0.75 * backoffMs)
+    expect(first).toBeLessThanOrEqual(1.25 * backoffMs)
+    expect(second).toBeGreaterThanOrEqual(3 * 0.75 * backoffMs)
     const released = await stored()
-    expect(released).toMatchObject({
-      status: 'IN_PROGRESS',
-      lease: null,
-      lastError: { code: 'ModelUnavailable', step: 1 },
-    })
+    const lastError = { code: 'ModelUnavailable', step: 1 }
+    expect(released).toMatchObject({ status: 'IN_PROGRESS', lease: null, lastError })
     // The sweeper must not send another message before this one is redelivered.
-    expect(released.openUntil).toBeGreaterThan(Date.now() + (waits[1] ?? 0))
+    expect(released.openUntil).toBeGreaterThan(Date.now() + second)
     expect(await processMessage(engine, execution.id, aMessage(3))).toBe('processed')
     expect(await stored()).toMatchObject({ status: 'SUCCESS', lastError: null })
   })
@@ -144,13 +126,11 @@ describe('a retryable error', () => {
 
   it('that persists ends the execution with its last attempt', async () => {
     const { execution, stored, modelRequests } = await queued(() => down)
-    for (let count = 1; count < MAX_ATTEMPTS; count++) {
+    for (let count = 1; count < MAX_ATTEMPTS; count++)
       expect(await processMessage(engine, execution.id, aMessage(count))).toHaveProperty('retryInMs')
-    }
     expect(await processMessage(engine, execution.id, aMessage(MAX_ATTEMPTS))).toBe('processed')
-    const { status, error } = await stored()
-    expect({ status, error }).toMatchObject({ status: 'ERROR', error: { code: 'ModelUnavailable', step: 1 } })
-    expect(error?.message).toContain('Overloaded.')
+    const error = { code: 'ModelUnavailable', step: 1, message: expect.stringContaining('Overloaded.') }
+    expect(await stored()).toMatchObject({ status: 'ERROR', error })
     expect(modelRequests()).toBe(4 * MAX_ATTEMPTS)
     expect(await deadLetter(execution)).toBe('ignored')
   })

@@ -11,7 +11,7 @@ import { modelStep, NO_PROGRESS, runOptions, toolCall } from '../../support/engi
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
-import type { Script } from '../../support/scripted-model/turn.ts'
+import type { Script, ScriptedCall } from '../../support/scripted-model/turn.ts'
 
 const { aToolAgent, engine, queued, runScript, scriptModel } = await startScriptedEngine()
 
@@ -21,18 +21,11 @@ const tokensOf = (usage: Tokens | null | undefined) => (usage ? usage.inputToken
 /** A response with calls has output tokens. */
 const usageOf = (tokens: number) => ({ inputTokens: tokens - 1, outputTokens: 1 })
 
-const answer = (tokens: number) => ({
-  calls: [finalAnswer({ answer: 'Because.' })],
-  usage: usageOf(tokens),
-})
-const wrongAnswer = (tokens: number) => ({
-  calls: [finalAnswer({ wrong: true })],
-  usage: usageOf(tokens),
-})
-const askHelpers = (number: number, tokens: number) => ({
-  calls: Array.from({ length: number }, () => ({ name: 'ask', input: { question: 'Well?' } })),
-  usage: usageOf(tokens),
-})
+const says = (tokens: number, ...calls: ScriptedCall[]) => ({ calls, usage: usageOf(tokens) })
+const answer = (tokens: number) => says(tokens, finalAnswer({ answer: 'Because.' }))
+const wrongAnswer = (tokens: number) => says(tokens, finalAnswer({ wrong: true }))
+const askHelpers = (number: number, tokens: number) =>
+  says(tokens, ...Array(number).fill({ name: 'ask', input: { question: 'Well?' } }))
 
 type Scripts = { boss: Script; helper?: Script }
 
@@ -42,11 +35,8 @@ async function run({ boss, helper = [] }: Scripts, budget: Partial<RunOptions>, 
   const limits = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null, ...own }
   const { model } = scriptModel(helper)
   await aModelAgent({ organizationId, slug: 'helper', model, execution: limits })
-  const version = await aModelAgent({
-    organizationId,
-    slug: 'boss',
-    tools: [{ name: 'ask', agent: 'helper' }],
-  })
+  const tools = [{ name: 'ask', agent: 'helper' }]
+  const version = await aModelAgent({ organizationId, slug: 'boss', tools })
   const { execution, modelRequests } = await queued(boss, version, { options: budget })
   await processMessage(engine, execution.id)
   const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 50, after: null }
@@ -101,35 +91,27 @@ describe('a budget', () => {
 
   it('ends a run in dollars whose model has no price before its first request', async () => {
     const { ended, modelRequests } = await run({ boss: [] }, { maxCostUsd: 1 })
-    expect(ended?.error).toMatchObject({
-      code: 'ModelNotConfigured',
-      message: expect.stringContaining('has no price'),
-    })
+    const message = expect.stringContaining('has no price')
+    expect(ended?.error).toMatchObject({ code: 'ModelNotConfigured', message })
     expect(modelRequests()).toBe(0)
   })
 
   it.each(SCRIPTED_PROVIDERS)('holds if the server reports no usage (%s)', async (provider) => {
     const input = { question: 'Why is the sky blue? '.repeat(150) }
     const script: Script = () => ({ ...lookup, usage: { inputTokens: 0, outputTokens: 0 } })
-    const options = { maxTokens: 2_500 }
-    const { execution, modelRequests } = await queued(script, await aToolAgent(), {
-      input,
-      provider,
-      options,
-    })
+    const given = { input, provider, options: { maxTokens: 2_500 } }
+    const { execution, stored, modelRequests } = await queued(script, await aToolAgent(), given)
     await processMessage(engine, execution.id)
-    const ended = await engine.executions.get(execution)
-    expect(ended).toMatchObject({ error: { code: 'BudgetExceeded' }, usage: { estimated: true } })
+    expect(await stored()).toMatchObject({ error: { code: 'BudgetExceeded' }, usage: { estimated: true } })
     expect(modelRequests()).toBeGreaterThan(0)
     expect(modelRequests()).toBeLessThanOrEqual(3)
   })
 
   it('refuses a request whose estimated input does not fit what is left', async () => {
     const { ended, modelRequests } = await run({ boss: [] }, { maxTokens: 100 })
-    expect(ended?.error).toMatchObject({ code: 'BudgetExceeded', step: 0, spent: { tokens: 0 } })
-    expect(ended?.error?.message).toMatch(
-      /its next model request of about \d{3} input tokens: it spent 0 of 100/,
-    )
+    const about = /its next model request of about \d{3} input tokens: it spent 0 of 100/
+    const message = expect.stringMatching(about)
+    expect(ended?.error).toMatchObject({ code: 'BudgetExceeded', step: 0, spent: { tokens: 0 }, message })
     expect(modelRequests()).toBe(0)
   })
 
@@ -165,10 +147,8 @@ describe('RunBudget.share', () => {
       const result = { ok: true as const, value: 'Well.', usage: costly(tokens) }
       return [`${number}-${n}`, { callId: `${number}-${n}`, result, startedAt: '', finishedAt: '' }] as const
     })
-    return {
-      step: modelStep({ number, calls: [toolCall('tool'), ...calls, invalid] }),
-      results: new Map(results),
-    }
+    const step = modelStep({ number, calls: [toolCall('tool'), ...calls, invalid] })
+    return { step, results: new Map(results) }
   }
 
   /** The share of an agent that the last step calls, in a run that has used 1,000 tokens itself. */
@@ -194,12 +174,8 @@ describe.each(SCRIPTED_PROVIDERS)('the output limit of a request to %s', (provid
   const prices = { MODEL_PRICES: `{"${provider}/*": {"input": 100, "output": 100}}` }
   const on = { ...engine, environment: { ...engine.environment, ...prices } }
   const sent = async (budget: Partial<RunOptions>) => {
-    const { requests } = await runScript([answer(100)], {
-      on,
-      version: await aModelAgent({ modelSettings: { maxOutputTokens: 9_000 } }),
-      provider,
-      ...budget,
-    })
+    const version = await aModelAgent({ modelSettings: { maxOutputTokens: 9_000 } })
+    const { requests } = await runScript([answer(100)], { on, version, provider, ...budget })
     return requests[0]?.maxOutputTokens
   }
 

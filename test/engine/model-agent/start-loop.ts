@@ -25,36 +25,26 @@ export type LoopSetup = {
 
 /** Starts a step loop on a stub of a model; by default, every tool returns `found` and every write succeeds. */
 export async function startLoop(setup: LoopSetup) {
-  const { recorded = [], settings = {}, store, drain } = setup
+  const { recorded = [], settings = {}, store, drain, respond } = setup
+  const { userMessage = (text: string) => text, toolMessage = () => '' } = setup
   const execution = leased({ ...anExecution(), attempts: recorded.length > 0 ? 2 : 1 }, 'worker')
   const journal = await openJournal({ execution, drain, store: { read: async () => recorded, ...store } })
   const published = await aModelAgent()
   const version = { ...published, execution: { ...published.execution, ...settings } }
   const call = setup.call ?? (async () => ({ ok: true, value: 'found' }) as const)
+  const ignore = () => undefined
   const running = runStepLoop({
     execution,
     files: [],
     version,
-    model: {
-      name: 'stub/model',
-      answerModes: ['tool'],
-      respond: setup.respond,
-      userMessage: setup.userMessage ?? ((text) => text),
-      toolMessage: setup.toolMessage ?? (() => ''),
-    },
-    fallbacks: {
-      hasNext: false,
-      next: async () => null,
-      reset: () => undefined,
-      find: async () => null,
-      use: () => undefined,
-    },
+    model: { name: 'stub/model', answerModes: ['tool'], respond, userMessage, toolMessage },
+    fallbacks: { hasNext: false, next: async () => null, find: async () => null, reset: ignore, use: ignore },
     original: null,
     tools: { declarations: [], call: ({ id }) => call(id) },
     journal,
     budget: null,
     limits: null,
-    live: { begin: () => undefined, add: () => undefined, fail: () => undefined },
+    live: { begin: ignore, add: ignore, fail: ignore },
     examples: [],
     checkOutput: outputValidatorOf(version),
     system,
@@ -73,8 +63,15 @@ type JournalSetup = {
   drain?: AbortSignal | undefined
 }
 
+const unused = () => Promise.reject(new Error('A run does not need this.'))
+
 /** The journal of a worker that holds its lease. */
-export function openJournal({ execution, store, confirm, drain }: JournalSetup): Promise<Journal> {
+export function openJournal({
+  execution = leased(anExecution(), 'worker'),
+  store,
+  confirm = async () => true,
+  drain,
+}: JournalSetup): Promise<Journal> {
   const steps: StepStore = {
     append: async () => true,
     appendResult: async ({ result }) => result,
@@ -82,22 +79,9 @@ export function openJournal({ execution, store, confirm, drain }: JournalSetup):
     close: async () => null,
     hasResult: async () => false,
     read: async () => [],
-    probe: () => Promise.reject(new Error('A run does not probe its steps.')),
-    list: () => Promise.reject(new Error('A run does not list its steps.')),
-    listDecisions: () => Promise.reject(new Error('A run does not list decisions.')),
-    keepResponse: () => Promise.reject(new Error('Nobody follows the run.')),
+    ...{ probe: unused, list: unused, listDecisions: unused, keepResponse: unused },
     ...store,
   }
-  return Journal.open({
-    steps,
-    execution: execution ?? leased(anExecution(), 'worker'),
-    heartbeat: {
-      isHeld: true,
-      confirm: confirm ?? (async () => true),
-      renew: async () => true,
-      report: () => undefined,
-      watchedUntil: 0,
-    },
-    drain,
-  })
+  const held = { isHeld: true, renew: async () => true, report: () => undefined, watchedUntil: 0 }
+  return Journal.open({ steps, execution, heartbeat: { ...held, confirm }, drain })
 }

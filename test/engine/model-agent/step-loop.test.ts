@@ -13,18 +13,21 @@ const STEPS = 30
 
 const usage = { inputTokens: 10, outputTokens: 5 }
 
+const calling = (toolCalls: ModelResponse['toolCalls'], said = 0): ModelResponse => ({
+  ...{ messages: [{ said }], text: '', toolCalls, usage, stopReason: 'tool-calls' },
+})
+
+const answer = (id: string) => toolCall(id, 'final_answer', { answer: 'Because.' })
+
 /** A response that calls a tool; the last one returns the answer. */
 function responseOf(number: number): ModelResponse {
-  const isLast = number === STEPS
-  const name = isLast ? 'final_answer' : 'look_up'
-  const input = isLast ? { answer: 'Because.' } : { id: 'x' }
-  const toolCalls = [{ id: `call-${number}`, name, input, error: null }]
-  return { messages: [{ said: number }], text: '', toolCalls, usage, stopReason: 'tool-calls' }
+  const id = `call-${number}`
+  return calling([number === STEPS ? answer(id) : toolCall(id, 'look_up', { id: 'x' })], number)
 }
 
 /** Runs a model of `STEPS` steps after the recorded ones, and counts the reads of each step. */
 async function run(recorded: RecordedStep[] = []) {
-  const reads = Array.from({ length: STEPS }, () => 0)
+  const reads: number[] = Array(STEPS).fill(0)
   const read = (number: number) => () => {
     reads[number - 1] = (reads[number - 1] ?? 0) + 1
   }
@@ -39,11 +42,8 @@ async function run(recorded: RecordedStep[] = []) {
     toolMessage: () => ({ tool: ++made.tool }),
     recorded: recorded.map(({ step, results }) => ({ step: countReads(step, read(step.number)), results })),
   })
-  expect(await running).toMatchObject({
-    status: 'SUCCESS',
-    steps: STEPS,
-    usage: { inputTokens: 10 * STEPS, outputTokens: 5 * STEPS },
-  })
+  const used = { inputTokens: 10 * STEPS, outputTokens: 5 * STEPS }
+  expect(await running).toMatchObject({ status: 'SUCCESS', steps: STEPS, usage: used })
   return { reads, sent, made, journal }
 }
 
@@ -86,35 +86,28 @@ async function runCalls(
 ) {
   const ids = Array.from({ length: calls }, (_, i) => `c${i + 1}`)
   const toolCalls = ids.map((id) => toolCall(id, 'look_up', { id }))
-  const answer = [toolCall('answer', 'final_answer', { answer: 'Because.' })]
   let responses = 0
+  const begun: string[] = []
   const { kept, store } = storeOfResults()
-  const { running } = await startLoop({
-    respond: async () => ({
-      messages: [],
-      text: '',
-      toolCalls: responses++ === 0 ? toolCalls : answer,
-      usage,
-      stopReason: 'tool-calls',
-    }),
-    call,
-    store,
-    ...setup,
-  })
-  return { running, kept }
+  const respond = async () => calling(responses++ === 0 ? toolCalls : [answer('answer')])
+  const callNext = (id: string) => {
+    begun.push(id)
+    return call(id)
+  }
+  const { running } = await startLoop({ respond, call: callNext, store, ...setup })
+  return { running, begun, kept }
 }
+
+const at = new Date().toISOString()
 
 describe('the tool calls of a response', () => {
   it.each([
     [20, {}],
     [3, { maxParallelToolCalls: 3 }],
   ])('run %i at a time with the settings %j, in order', async (limit, settings) => {
-    const begun: string[] = []
     const waiting: (() => void)[] = []
-    let running = 0
-    let most = 0
+    let [running, most] = [0, 0]
     const call = async (id: string): Promise<ToolResult> => {
-      begun.push(id)
       most = Math.max(most, ++running)
       await new Promise<void>((resolve) => waiting.push(resolve))
       running--
@@ -127,20 +120,18 @@ describe('the tool calls of a response', () => {
     }
     expect((await run.running).status).toBe('SUCCESS')
     expect(most).toBe(limit)
-    expect(begun).toEqual(Array.from({ length: 50 }, (_, i) => `c${i + 1}`))
+    expect(run.begun).toEqual(Array.from({ length: 50 }, (_, i) => `c${i + 1}`))
   })
 
   it('are completed and stored when one of them cannot be, and no other begins', async () => {
     const error = new Unavailable(new Error('throttled'))
     const slow = Promise.withResolvers<void>()
-    const begun: string[] = []
     const call = async (id: string): Promise<ToolResult> => {
-      begun.push(id)
       if (id === 'c1') throw error
       if (id === 'c2') await slow.promise
       return { ok: true, value: id }
     }
-    const { running, kept } = await runCalls(6, call, { settings: { maxParallelToolCalls: 3 } })
+    const { running, begun, kept } = await runCalls(6, call, { settings: { maxParallelToolCalls: 3 } })
     let isSettled = false
     const settled = running.catch((reason) => reason).finally(() => (isSettled = true))
     await vi.waitUntil(() => kept.includes('c3'))
@@ -172,35 +163,26 @@ describe('the tool calls of a response', () => {
 
   it('do not begin when the worker is to stop, unless they are the first', async () => {
     const drain = new AbortController()
-    const begun: string[] = []
     const call = async (id: string): Promise<ToolResult> => {
-      begun.push(id)
       drain.abort()
       return { ok: true, value: id }
     }
     const settings = { maxParallelToolCalls: 2 }
-    const { running, kept } = await runCalls(5, call, { settings, drain: drain.signal })
+    const { running, begun, kept } = await runCalls(5, call, { settings, drain: drain.signal })
     await expect(running).rejects.toMatchObject({ reason: { kind: 'WorkerShuttingDown' } })
-    expect([begun, kept]).toEqual([
-      ['c1', 'c2'],
-      ['c1', 'c2'],
-    ])
+    expect(begun).toEqual(['c1', 'c2'])
+    expect(kept).toEqual(begun)
   })
 
   it('are executed beside those that wait, and the run waits for all of these', async () => {
-    const at = new Date().toISOString()
     const waitFor = (id: string): Wait => ({ kind: 'execution', name: 'agent', since: at, until: null, id })
     const call = async (id: string): Promise<ToolResult> => {
       if (['c1', 'c3'].includes(id)) throw new CallWaits([waitFor(id)])
       return { ok: true, value: id }
     }
     const { running, kept } = await runCalls(5, call, { settings: { maxParallelToolCalls: 1 } })
-    await expect(running).rejects.toMatchObject({
-      reason: {
-        kind: 'Suspended',
-        waits: ['c1', 'c3'].map((id) => ({ ...waitFor(id), name: 'look_up', step: 1 })),
-      },
-    })
+    const waits = ['c1', 'c3'].map((id) => ({ ...waitFor(id), name: 'look_up', step: 1 }))
+    await expect(running).rejects.toMatchObject({ reason: { kind: 'Suspended', waits } })
     expect(kept).toEqual(['c2', 'c4', 'c5'])
   })
 
@@ -213,15 +195,9 @@ describe('the tool calls of a response', () => {
       return confirmed.promise
     }
     const journal = await openJournal({ store, confirm })
-    const at = new Date().toISOString()
-    const result: CallResult = { callId: 'c1', result: { ok: true, value: 1 }, startedAt: at, finishedAt: at }
-    const recorded = await journal.append({
-      kind: 'CODE',
-      name: 'x',
-      value: 1,
-      startedAt: at,
-      finishedAt: at,
-    })
+    const times = { startedAt: at, finishedAt: at }
+    const result: CallResult = { callId: 'c1', result: { ok: true, value: 1 }, ...times }
+    const recorded = await journal.append({ kind: 'CODE', name: 'x', value: 1, ...times })
     const appending = journal.appendResult(recorded, result)
     await confirming.promise
     journal.close()

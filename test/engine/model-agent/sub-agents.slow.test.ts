@@ -58,18 +58,17 @@ async function openAgents(
   return { parent, agents, run, attempts }
 }
 
-/** A call of an agent that another worker has begun, and its lease. */
+/** The call `call` of an agent that another worker has begun, and its lease. */
 async function begun(ms: number, options: Options = {}) {
   const version = await aHelper('A')
   const { organizationId } = version
-  const opened = await openAgents(organizationId, { on: quick, ...options })
-  const id = childId(opened.parent, 'call')
+  const { parent, run, ...opened } = await openAgents(organizationId, { on: quick, ...options })
+  const id = childId(parent, 'call')
   const lease = { owner: 'another', expiresAt: Date.now() + ms }
-  const parent = { executionId: opened.parent.id, callers: [opened.parent.agentId] }
-  const child = executionOf(version, { id, input, parent, lease })
-  await engine.executions.create({ execution: child })
+  const called = { executionId: parent.id, callers: [parent.agentId] }
+  await engine.executions.create({ execution: executionOf(version, { id, input, parent: called, lease }) })
   const stored = () => engine.executions.get({ organizationId, id })
-  return { ...opened, organizationId, id, lease, stored }
+  return { ...opened, parent, run: () => run('call'), organizationId, id, lease, stored }
 }
 
 /** Leases and heartbeats of a worker that has not much time; it looks for free children every 0.5 s. */
@@ -90,19 +89,22 @@ function watched() {
 
 const unavailable = () => Promise.reject(new Unavailable(new Error('no answer')))
 
+/** Calls the tool `ask` of the version as the loop does. */
+async function callTool(version: Version, agents: Awaited<ReturnType<typeof openAgents>>['agents']) {
+  const tools = await openTools(version.tools as ToolDocument[], { environment: {}, ...agents })
+  const call = { id: 'call', name: 'ask', input, error: null }
+  return tools.call(call, { idempotencyKey: 'call', signal: new AbortController().signal })
+}
+
 /** A parent's response with this many calls of the agent, with ids from 1, and results of the first ones. */
 function aStep(number: number, calls: number, results: ToolResult[] = []): RecordedStep {
   const at = new Date().toISOString()
-  const ids = Array.from({ length: calls }, (_, i) => `call-${i + 1}`)
-  return {
-    step: modelStep({ number, calls: ids.map((id) => toolCall(id, 'ask', input)) }),
-    results: new Map(
-      results.map((result, i) => {
-        const callId = `call-${i + 1}`
-        return [callId, { callId, result, startedAt: at, finishedAt: at }]
-      }),
-    ),
+  const made = Array.from({ length: calls }, (_, i) => toolCall(`call-${i + 1}`, 'ask', input))
+  const resultOf = (result: ToolResult, i: number) => {
+    const callId = `call-${i + 1}`
+    return [callId, { callId, result, startedAt: at, finishedAt: at }] as const
   }
+  return { step: modelStep({ number, calls: made }), results: new Map(results.map(resultOf)) }
 }
 
 describe('subAgents', () => {
@@ -120,30 +122,17 @@ describe('subAgents', () => {
     ['while another version is current', () => undefined],
     ['of an agent that is archived by now', archive],
   ])('continue a call that began before on its version, %s', async (_, change) => {
-    const { id: versionId, organizationId, agentId } = await aHelper('A')
-    const { parent, run } = await openAgents(organizationId)
-    const id = childId(parent, 'call')
-    const callers = [parent.agentId]
-    const child = anExecution({
-      organizationId,
-      agentId,
-      versionId,
-      input,
-      parent: { executionId: parent.id, callers },
-    })
-    await engine.executions.create({ execution: { ...child, id } })
+    const { run, organizationId, stored } = await begun(0)
+    const { versionId } = (await stored()) ?? {}
     await aHelper('B', organizationId)
     await change(organizationId)
-    expect(await run('call')).toMatchObject({ ok: true, value: { answer: 'A' } })
-    expect(await engine.executions.get({ organizationId, id })).toMatchObject({
-      versionId,
-      status: 'SUCCESS',
-    })
+    expect(await run()).toMatchObject({ ok: true, value: { answer: 'A' } })
+    expect(await stored()).toMatchObject({ versionId, status: 'SUCCESS' })
   })
 
   it('take a child over whose worker died', async () => {
     const { run, lease, attempts } = await begun(1_000)
-    expect(await run('call')).toMatchObject({ ok: true, value: { answer: 'A' } })
+    expect(await run()).toMatchObject({ ok: true, value: { answer: 'A' } })
     expect(attempts).toHaveLength(1)
     expect(Date.parse(attempts[0]?.startedAt ?? '')).toBeLessThan(lease.expiresAt)
     expect(attempts[0]?.lease.owner).not.toBe(lease.owner)
@@ -153,7 +142,7 @@ describe('subAgents', () => {
     const looks = watched()
     const { run, id, lease, stored } = await begun(3_600_000, { on: looks.engine })
     const later = Date.now() + 3_600_000
-    const result = run('call')
+    const result = run()
     await looks.begun()
     expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', attempts: 1 })
     await engine.executions.release({ id, owner: lease.owner, until: later, error: null })
@@ -167,7 +156,7 @@ describe('subAgents', () => {
     const until = dueAt + (quick.times?.graceMs ?? 0)
     const error = { code: 'ModelUnavailable', message: 'Overloaded.' }
     await engine.executions.release({ id, owner: lease.owner, until, error })
-    expect(await run('call')).toMatchObject({ ok: true, value: { answer: 'A' } })
+    expect(await run()).toMatchObject({ ok: true, value: { answer: 'A' } })
     expect(attempts.map((execution) => execution.lease.expiresAt - 3_000 >= dueAt)).toEqual([true])
   })
 
@@ -178,14 +167,14 @@ describe('subAgents', () => {
       const now = Date.now() + n * 10
       await engine.executions.claim({ id: exhausted.id, lease: { owner: `${n}`, expiresAt: now + 1 }, now })
     }
-    expect(await exhausted.run('call')).toMatchObject({
+    expect(await exhausted.run()).toMatchObject({
       ok: false,
       error: expect.stringContaining(`${MAX_ATTEMPTS} attempts failed without progress`),
     })
     const getVersion = async () => null
     const forgotten = await begun(0, { on: { ...quick, agents: { ...engine.agents, getVersion, getCode } } })
     await aHelper('B', forgotten.organizationId)
-    expect(await forgotten.run('call')).toMatchObject({
+    expect(await forgotten.run()).toMatchObject({
       ok: false,
       error: 'The agent helper failed: The version of the execution no longer exists.',
     })
@@ -195,32 +184,28 @@ describe('subAgents', () => {
   })
 
   it('return when the child they wait for is cancelled or deleted, and stop waiting with their parent', async () => {
-    const looks = [watched(), watched(), watched()] as const
-    const cancelled = await begun(3_600_000, { on: looks[0].engine })
-    const cancelling = cancelled.run('call')
-    await looks[0].begun()
+    const waiting = async () => {
+      const [{ engine: on, begun: hasBegun }, stop] = [watched(), new AbortController()]
+      const { run, ...child } = await begun(3_600_000, { on, signal: stop.signal })
+      const result = run()
+      await hasBegun()
+      return { ...child, stop, result }
+    }
+    const cancelled = await waiting()
     await endExecution(engine, { ...cancelled, error: CANCELLED })
-    expect(await cancelling).toMatchObject({ ok: false, error: expect.stringContaining(CANCELLED.message) })
+    const error = expect.stringContaining(CANCELLED.message)
+    expect(await cancelled.result).toMatchObject({ ok: false, error })
 
-    const stop = new AbortController()
-    const stopped = await begun(3_600_000, { on: looks[1].engine, signal: stop.signal })
-    const stopping = stopped.run('call')
-    await looks[1].begun()
-    stop.abort(new Error('stopped'))
-    await expect(stopping).rejects.toThrow('stopped')
+    const stopped = await waiting()
+    stopped.stop.abort(new Error('stopped'))
+    await expect(stopped.result).rejects.toThrow('stopped')
     expect((await stopped.stored())?.status).toBe('IN_PROGRESS')
 
-    const ended = new AbortController()
-    const orphaned = await begun(3_600_000, { on: looks[2].engine, signal: ended.signal })
-    const orphaning = orphaned.run('call')
-    await looks[2].begun()
-    await engine.executions.end({
-      ...orphaned.parent,
-      error: CANCELLED,
-      finishedAt: new Date().toISOString(),
-    })
-    ended.abort(new Error('cancelled'))
-    await expect(orphaning).rejects.toThrow('cancelled')
+    const orphaned = await waiting()
+    const finishedAt = new Date().toISOString()
+    await engine.executions.end({ ...orphaned.parent, error: CANCELLED, finishedAt })
+    orphaned.stop.abort(new Error('cancelled'))
+    await expect(orphaned.result).rejects.toThrow('cancelled')
     expect((await orphaned.stored())?.error).toEqual(CANCELLED)
     for (const { attempts } of [cancelled, stopped, orphaned]) expect(attempts).toEqual([])
   })
@@ -231,27 +216,16 @@ describe('subAgents', () => {
     const failing = ['create', 'getSummary', 'claim', 'getState'] as const
     for (const name of failing) {
       const on = { ...quick, executions: { ...engine.executions, [name]: unavailable } }
-      const opened = await begun(name === 'getState' ? 3_600_000 : 0, { on })
-      const tools = await openTools(version.tools as ToolDocument[], { environment: {}, ...opened.agents })
-      const call = { id: 'call', name: 'ask', input, error: null }
-      const options = { idempotencyKey: 'call', signal: new AbortController().signal }
-      await expect(tools.call(call, options), name).rejects.toBeInstanceOf(Unavailable)
+      const { agents } = await begun(name === 'getState' ? 3_600_000 : 0, { on })
+      await expect(callTool(version, agents), name).rejects.toBeInstanceOf(Unavailable)
     }
   })
 
   it('start as many executions in one run as its document allows, whatever an earlier worker has started', async () => {
     const { organizationId } = await aHelper('A')
-    const version = await aModelAgent({
-      organizationId,
-      tools: [{ name: 'ask', agent: SLUG }],
-      execution: {
-        useCache: false,
-        cacheTtlSeconds: null,
-        maxAgentSteps: 9,
-        timeoutSeconds: null,
-        maxChildren: 4,
-      },
-    })
+    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, maxChildren: 4 }
+    const tools = [{ name: 'ask', agent: SLUG }]
+    const version = await aModelAgent({ organizationId, tools, execution })
     const refused: ToolResult = { ok: false, error: 'invalid' }
     const started: ToolResult = { ok: true, value: {}, executionId: 'x' }
     const recorded = [aStep(1, 2, [started, refused]), aStep(2, 5)]
@@ -269,15 +243,9 @@ describe('subAgents', () => {
     const ask = { name: 'ask', agent: SLUG, timeoutSeconds: 1 }
     const version = await aModelAgent({ organizationId, tools: [ask] })
     const { parent, agents } = await openAgents(organizationId, { version })
-    const tools = await openTools(version.tools as ToolDocument[], { environment: {}, ...agents })
-    const call = { id: 'call', name: 'ask', input, error: null }
-    const options = { idempotencyKey: 'call', signal: new AbortController().signal }
     const executionId = childId(parent, 'call')
-    expect(await tools.call(call, options)).toEqual({
-      ok: false,
-      error: 'The call timed out after 1 s.',
-      executionId,
-    })
+    const error = 'The call timed out after 1 s.'
+    expect(await callTool(version, agents)).toEqual({ ok: false, error, executionId })
     expect((await engine.executions.get({ organizationId, id: executionId }))?.error).toEqual(CANCELLED)
   })
 })

@@ -1,24 +1,27 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { sharesWorker } from '../../../lib/core/agent.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { DEFAULT_WEBHOOK } from '../../../lib/core/notification.ts'
+import { emitCompleted } from '../../../lib/engine/wait-for-completion.ts'
 import { answer, aRemote, aRemoteRun, type Behave } from '../../support/engine/remote-run.ts'
+import { aProcessedRun } from './processed-run.ts'
 
-const text = (status: number, type: string, body: string): Behave => {
-  return (response) => response.writeHead(status, { 'content-type': type }).end(body)
-}
+const text =
+  (status: number, type: string, body: string): Behave =>
+  (response) =>
+    response.writeHead(status, { 'content-type': type }).end(body)
+const yes: Behave = (response) => answer(response, { answer: 'Yes' })
 
 describe('a remote agent', () => {
   it('gets a signed request with its key, its deadline and its trace, and answers with the output', async () => {
-    const remote = await aRemote((response) => answer(response, { answer: 'Because.' }))
-    const run = await aRemoteRun(remote, {
+    const before = Date.now()
+    const { run, remote, execution } = await aProcessedRun(yes, {
       remote: { headers: { Authorization: `Bearer \${secret:KEY}` } },
       environment: { KEY: 'k-e-y-1234', PUBLIC_URL: 'https://service.example' },
       execution: { tenantId: 'acme' },
     })
-    const before = Date.now()
-    await run.process()
-    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { answer: 'Because.' }, steps: 0 })
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Yes' }, steps: 0 })
     const [asked] = remote.asked
     const { organizationId, id, version } = run
     expect(asked?.body).toEqual({
@@ -37,75 +40,51 @@ describe('a remote agent', () => {
     const deadline = headers['execution-deadline'] ?? ''
     expect(deadline).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect(Date.parse(deadline) - before).toBeGreaterThanOrEqual(4_900)
-    const [{ secret } = { secret: '' }] = await run.stores.webhooks.getSecrets({
-      organizationId,
-      id: DEFAULT_WEBHOOK,
-    })
-    expect(new Webhook(secret).verify(asked?.text ?? '', headers)).toEqual(asked?.body)
+    const key = { organizationId, id: DEFAULT_WEBHOOK }
+    const [{ secret } = { secret: '' }] = await run.stores.webhooks.getSecrets(key)
+    const verify = (more: object = {}) =>
+      new Webhook(secret).verify(asked?.text ?? '', { ...headers, ...more })
+    expect(verify()).toEqual(asked?.body)
     // An old signature is none.
-    expect(() =>
-      new Webhook(secret).verify(asked?.text ?? '', { ...headers, 'webhook-timestamp': '1700000000' }),
-    ).toThrow()
+    expect(() => verify({ 'webhook-timestamp': '1700000000' })).toThrow()
     expect(sharesWorker(version)).toBe(true)
   })
 
   it('has no callback where the service has no public URL, and no tenant without one', async () => {
-    const remote = await aRemote((response) => answer(response, { answer: 'Yes' }))
-    const run = await aRemoteRun(remote, { environment: {} })
-    await run.process()
+    const { remote } = await aProcessedRun(yes, { environment: {} })
     expect(Object.keys(remote.asked[0]?.body ?? {})).toEqual(['input', 'execution'])
     expect(Object.keys(remote.asked[0]?.body.execution ?? {})).toEqual(['id', 'agent', 'version', 'attempt'])
   })
 
   it('is not asked without a secret that signs', async () => {
-    const remote = await aRemote((response) => answer(response, { answer: 'Yes' }))
-    const run = await aRemoteRun(remote, { withoutSecret: true })
-    await run.process()
-    expect((await run.stored()).error).toMatchObject({
+    const { remote, execution } = await aProcessedRun(yes, { withoutSecret: true })
+    expect(execution.error).toMatchObject({
       code: 'AgentFailed',
       message: expect.stringContaining('POST /v1/webhooks/default/rotate'),
     })
     expect(remote.asked).toHaveLength(0)
   })
 
-  it.each<[string, Behave, string, string]>([
-    [
-      '{ error: { message } }',
-      (r) => answer(r, { error: { message: 'No order.' } }, 404),
-      'AgentFailed',
-      'No order.',
-    ],
-    ['{ message }', (r) => answer(r, { message: 'No order.' }, 400), 'AgentFailed', 'No order.'],
-    ['{ detail }', (r) => answer(r, { detail: 'No order.' }, 422), 'AgentFailed', 'No order.'],
-    ['a list of details', (r) => answer(r, { detail: [{ msg: 'x' }] }, 422), 'AgentFailed', '[{"msg":"x"}]'],
-    ['text', text(403, 'text/plain', 'Go away.\n'), 'AgentFailed', 'Go away.'],
-    ['nothing', text(409, 'text/plain', ''), 'AgentFailed', 'The agent answered with HTTP 409 Conflict.'],
-    [
-      'another success',
-      (r) => answer(r, {}, 201),
-      'AgentFailed',
-      'The agent answered with HTTP 201 Created.',
-    ],
-    [
-      'invalid JSON',
-      text(200, 'application/json', '{"answer": '),
-      'AgentFailed',
-      'The agent answered with invalid JSON.',
-    ],
-    ['HTML', text(200, 'text/html', '<p>'), 'AgentFailed', 'content type text/html'],
-    ['a list', (r) => answer(r, []), 'OutputSchemaMismatch', 'must be a JSON object'],
-    ['another output', (r) => answer(r, { answer: 1 }), 'OutputSchemaMismatch', 'output schema'],
+  it.each<[string, Behave, string, code?: string]>([
+    ['{ error: { message } }', (r) => answer(r, { error: { message: 'No order.' } }, 404), 'No order.'],
+    ['{ message }', (r) => answer(r, { message: 'No order.' }, 400), 'No order.'],
+    ['{ detail }', (r) => answer(r, { detail: 'No order.' }, 422), 'No order.'],
+    ['a list of details', (r) => answer(r, { detail: [{ msg: 'x' }] }, 422), '[{"msg":"x"}]'],
+    ['text', text(403, 'text/plain', 'Go away.\n'), 'Go away.'],
+    ['nothing', text(409, 'text/plain', ''), 'The agent answered with HTTP 409 Conflict.'],
+    ['another success', (r) => answer(r, {}, 201), 'The agent answered with HTTP 201 Created.'],
+    ['invalid JSON', text(200, 'application/json', '{"answer": '), 'The agent answered with invalid JSON.'],
+    ['HTML', text(200, 'text/html', '<p>'), 'content type text/html'],
+    ['a list', (r) => answer(r, []), 'must be a JSON object', 'OutputSchemaMismatch'],
+    ['another output', (r) => answer(r, { answer: 1 }), 'output schema', 'OutputSchemaMismatch'],
     [
       'a redirect',
       (r) => r.writeHead(307, { location: 'http://169.254.169.254/latest' }).end(),
-      'AgentFailed',
       'is a redirect (307) to http://169.254.169.254/latest. Redirects are not followed.',
     ],
-  ])('fails for good with %s', async (_, behave, code, message) => {
-    const remote = await aRemote(behave)
-    const run = await aRemoteRun(remote)
-    await run.process()
-    expect((await run.stored()).error).toMatchObject({ code, message: expect.stringContaining(message) })
+  ])('fails for good with %s', async (_, behave, message, code = 'AgentFailed') => {
+    const { remote, execution } = await aProcessedRun(behave)
+    expect(execution.error).toMatchObject({ code, message: expect.stringContaining(message) })
     expect(remote.asked).toHaveLength(1)
   })
 
@@ -126,12 +105,11 @@ describe('a remote agent', () => {
     ],
     ['silence', () => undefined],
   ])('is asked again after %s, with another ID of the request and the same key', async (_, behave) => {
-    const remote = await aRemote((response, asked, number) =>
-      number === 1 ? behave(response, asked, number) : answer(response, { answer: 'Yes' }),
+    const { remote, execution } = await aProcessedRun(
+      (response, asked, number) => (number === 1 ? behave : yes)(response, asked, number),
+      { remote: { timeoutSeconds: 1 } },
     )
-    const run = await aRemoteRun(remote, { remote: { timeoutSeconds: 1 } })
-    await run.process()
-    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { answer: 'Yes' } })
+    expect(execution).toMatchObject({ status: 'SUCCESS', output: { answer: 'Yes' } })
     expect(remote.asked).toHaveLength(2)
     const [ids, keys] = ['webhook-id', 'idempotency-key'].map(
       (name) => new Set(remote.asked.map(({ headers }) => headers[name])),
@@ -169,7 +147,7 @@ describe('a remote agent', () => {
   })
 
   it('may be on this machine without allowedHosts only for the organization that lives there', async () => {
-    const remote = await aRemote((response) => answer(response, { answer: 'Yes' }))
+    const remote = await aRemote(yes)
     const organizationId = '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c49'
     const environment = { LOOPBACK_ORGANIZATION: organizationId }
     const options = { remote: { allowedHosts: [] }, environment }
@@ -213,17 +191,11 @@ describe('a remote agent', () => {
     const run = await aRemoteRun(remote)
     const processing = run.process()
     await begun.promise
-    await run.engine.executions.end({
-      ...run.execution,
-      error: { code: 'Cancelled', message: 'x' },
-      progress: null,
-      finishedAt: new Date().toISOString(),
-      staysListed: false,
-    } as never)
-    const { emitCompleted } = await import('../../../lib/engine/wait-for-completion.ts')
+    const finishedAt = new Date().toISOString()
+    await run.engine.executions.end({ ...run.execution, error: CANCELLED, finishedAt })
     emitCompleted(run.id)
     await Promise.all([processing, closed.promise])
-    expect((await run.stored()).error?.code).toBe('Cancelled')
+    expect((await run.stored()).error).toEqual(CANCELLED)
     expect(remote.asked).toHaveLength(1)
   })
 })

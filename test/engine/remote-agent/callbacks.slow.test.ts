@@ -1,5 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
+import { ANONYMOUS } from '../../../lib/core/access.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { MAX_PAYLOAD_BYTES } from '../../../lib/core/limits.ts'
 import { DEFAULT_WEBHOOK } from '../../../lib/core/notification.ts'
@@ -11,14 +13,15 @@ import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
 import { system } from '../../../lib/system.ts'
 import { answer, aRemote, aRemoteRun } from '../../support/engine/remote-run.ts'
+import { aProcessedRun } from './processed-run.ts'
 
 /** A run whose agent has accepted it, and the URL of its callback. */
 async function anAcceptedRun(accepted: JsonObject = {}, options = {}) {
-  const remote = await aRemote((response, { path }) =>
-    path.endsWith('/cancel') ? response.writeHead(204).end() : answer(response, accepted, 202),
+  const { remote, run } = await aProcessedRun(
+    (response, { path }) =>
+      path.endsWith('/cancel') ? response.writeHead(204).end() : answer(response, accepted, 202),
+    options,
   )
-  const run = await aRemoteRun(remote, options)
-  await run.process()
   return { remote, run, callbackUrl: remote.asked[0]?.body.callbackUrl }
 }
 
@@ -78,12 +81,10 @@ describe('a remote agent that answers 202', () => {
     const forged = one.callbackUrl?.replace(one.run.id, other.run.id)
     const output = { output: { answer: 'Forged.' } }
     await expect(other.run.callBack(forged, output)).rejects.toMatchObject({ code: 'ExecutionNotFound' })
-    const access = { ...(await import('../../../lib/core/access.ts')).ANONYMOUS }
     const { engine, organizationId, id } = other.run
-    const signal = { name: 'callback~1', data: output, executionId: id }
-    await expect(
-      sendSignal(engine, { ...signal, access: { ...access, organizationId } }),
-    ).rejects.toMatchObject({ code: 'BadRequest' })
+    const access = { ...ANONYMOUS, organizationId }
+    const signal = { name: 'callback~1', data: output, executionId: id, access }
+    await expect(sendSignal(engine, signal)).rejects.toMatchObject({ code: 'BadRequest' })
     expect((await other.run.stored()).suspension).not.toBeNull()
   })
 
@@ -129,8 +130,7 @@ describe('a remote agent that answers 202', () => {
     const { stores } = run
     const marked = withOutbox(stores, { queue, system })
     const { organizationId, id } = run
-    const error = { code: 'Cancelled', message: 'x' }
-    await endExecution({ ...stores, ...marked, system }, { organizationId, id, error })
+    await endExecution({ ...stores, ...marked, system }, { organizationId, id, error: CANCELLED })
     expect(messages).toEqual([{ subject: { kind: 'execution', id }, organizationId }])
     const records = { toRecord: () => ({}), toSummary: () => ({}), toBatchRecord: () => ({}) }
     const delivery = openDeliveryEngine({ ...stores, ...records, queue, system } as never)
@@ -138,15 +138,11 @@ describe('a remote agent that answers 202', () => {
     for (const message of messages) await deliverEvents(delivery as never, message)
     const cancels = remote.asked.filter(({ path }) => path === '/agent/cancel')
     expect(cancels).toHaveLength(told)
-    const [{ secret } = { secret: '' }] = await stores.webhooks.getSecrets({
-      organizationId,
-      id: DEFAULT_WEBHOOK,
-    })
+    const key = { organizationId, id: DEFAULT_WEBHOOK }
+    const [{ secret } = { secret: '' }] = await stores.webhooks.getSecrets(key)
+    const expected = { executionId: id, type: 'cancel' }
     for (const { text, headers } of cancels)
-      expect(new Webhook(secret).verify(text, headers as Record<string, string>)).toEqual({
-        executionId: id,
-        type: 'cancel',
-      })
+      expect(new Webhook(secret).verify(text, headers as Record<string, string>)).toEqual(expected)
     await expect(run.callBack(callbackUrl, { output: { answer: 'x' } })).rejects.toMatchObject({
       code: 'ExecutionEnded',
     })

@@ -1,17 +1,15 @@
 import type { ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { aRemoteRun } from '../../support/engine/remote-run.ts'
 import { listen } from '../../tools/serve.ts'
 
 /** An emulator of Lambda that answers each invocation as the test says. */
-async function aFunction(respond: (response: ServerResponse, event: unknown, number: number) => void) {
+async function aFunction(respond: (response: ServerResponse, number: number) => void) {
   const events: unknown[] = []
-  const { host } = await listen(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    events.push(JSON.parse(Buffer.concat(chunks).toString()))
-    respond(response, events.at(-1), events.length)
-  })
+  const { host } = await listen(async (request, response) =>
+    respond(response, events.push(JSON.parse(await text(request)))),
+  )
   const run = await aRemoteRun(null, {
     remote: { lambda: { function: 'agent-tool-refund' } },
     environment: { LAMBDA_ENDPOINT: `http://${host}`, PUBLIC_URL: 'https://service.example' },
@@ -22,6 +20,11 @@ async function aFunction(respond: (response: ServerResponse, event: unknown, num
 
 const returns = (value: unknown) => (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+
+const throws = (response: ServerResponse) =>
+  response
+    .writeHead(200, { 'x-amz-function-error': 'Unhandled' })
+    .end('{"errorType":"Boom","errorMessage":"x"}')
 
 describe('a remote agent that is a Lambda function', () => {
   it('gets the same body as its event, without a callback, and returns the output', async () => {
@@ -44,16 +47,10 @@ describe('a remote agent that is a Lambda function', () => {
 
   it.each([
     ['an error that may be retried', returns({ error: { message: 'busy', retryable: true } })],
-    [
-      'an exception',
-      (response: ServerResponse) =>
-        response
-          .writeHead(200, { 'x-amz-function-error': 'Unhandled' })
-          .end('{"errorType":"Boom","errorMessage":"x"}'),
-    ],
+    ['an exception', throws],
     ['a lost connection', (response: ServerResponse) => void response.destroy()],
   ])('is invoked again after %s', async (_, behave) => {
-    const { run, events } = await aFunction((response, _event, number) =>
+    const { run, events } = await aFunction((response, number) =>
       number === 1 ? behave(response) : returns({ answer: 'Yes' })(response),
     )
     await run.process()

@@ -1,31 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import type { Replay } from '../../../lib/core/trial.ts'
-import { answer, aRemote, aRemoteRun } from '../../support/engine/remote-run.ts'
+import { answer, aRemoteRun } from '../../support/engine/remote-run.ts'
+import { replayOf } from '../../support/replay/a-replay.ts'
+import { aProcessedRun } from './processed-run.ts'
 
-const RECORDED: Omit<Replay, 'executionId'> = {
-  tools: { default: 'recorded' },
-  models: 'recorded',
-  steps: 'recorded',
-  ignore: [],
-  fromStep: 1,
-  isTrial: true,
-  defaultModel: null,
-}
+type Run = Awaited<ReturnType<typeof aRemoteRun>>
+
+/** Of a run that repeats the original, as what `of` says. */
+const optionsOf = ({ organizationId, version: { slug } }: Run, of: { id: string }) => ({
+  agent: { organizationId, slug },
+  execution: { replay: replayOf(of, { models: 'recorded' }) },
+})
 
 describe('a remote agent in a trial', () => {
   it.each([
     [false, 1],
     [true, 2],
   ])('is called only if it says readOnly: %s', async (readOnly, calls) => {
-    const remote = await aRemote((response, _, number) => answer(response, { answer: `No. ${number}` }))
-    const original = await aRemoteRun(remote)
-    await original.process()
-    const { organizationId } = original
-    const trial = await aRemoteRun(remote, {
-      remote: { readOnly },
-      agent: { organizationId, slug: original.version.slug },
-      execution: { replay: { ...RECORDED, executionId: original.id } },
-    })
+    const { remote, run: original } = await aProcessedRun((response, _, number) =>
+      answer(response, { answer: `No. ${number}` }),
+    )
+    const trial = await aRemoteRun(remote, { remote: { readOnly }, ...optionsOf(original, original) })
     await trial.process()
     expect(remote.asked).toHaveLength(calls)
     expect(await trial.stored()).toMatchObject({
@@ -35,25 +29,19 @@ describe('a remote agent in a trial', () => {
   })
 
   it('repeats the error of its original, and diverges from one that asked no remote agent', async () => {
-    const remote = await aRemote((response) => answer(response, { message: 'No order.' }, 404))
-    const original = await aRemoteRun(remote)
-    await original.process()
-    const { organizationId } = original
-    const of = (executionId: string) => ({
-      agent: { organizationId, slug: original.version.slug },
-      execution: { replay: { ...RECORDED, executionId } },
-    })
-    const trial = await aRemoteRun(remote, of(original.id))
+    const { remote, run: original } = await aProcessedRun((response) =>
+      answer(response, { message: 'No order.' }, 404),
+    )
+    const trial = await aRemoteRun(remote, optionsOf(original, original))
     await trial.process()
     expect(await trial.stored()).toMatchObject({
       error: { code: 'AgentFailed', message: 'No order.' },
       judgement: { verdict: 'SAME' },
     })
-    const local = await aRemoteRun(null, {
-      agent: { organizationId, slug: original.version.slug, remote: undefined as never },
-    })
+    const { agent } = optionsOf(original, original)
+    const local = await aRemoteRun(null, { agent: { ...agent, remote: undefined as never } })
     await local.process()
-    const diverged = await aRemoteRun(remote, of(local.id))
+    const diverged = await aRemoteRun(remote, optionsOf(original, local))
     await diverged.process()
     expect(await diverged.stored()).toMatchObject({ error: { code: 'Diverged' } })
     expect(remote.asked).toHaveLength(1)

@@ -33,6 +33,7 @@ const outcomeOf = (end: End): Outcome =>
 const [wrong, right, other] = [{ sum: 1 }, { sum: 2 }, { sum: 3 }]
 
 const changed = (original: number, trial: number) => [{ path: '/sum', original, trial }]
+const instead = [{ path: '', trial: right }]
 
 describe('judge', () => {
   it.each<[string, { original: End; corrected?: JsonObject; trial: End }, Verdict, object[]]>([
@@ -40,33 +41,13 @@ describe('judge', () => {
     ['another output', { original: right, trial: other }, 'CHANGED', changed(2, 3)],
     ['the corrected output', { original: wrong, corrected: right, trial: right }, 'CORRECTED', changed(1, 2)],
     ['none of both', { original: wrong, corrected: right, trial: other }, 'CHANGED', changed(1, 3)],
-    [
-      'not the confirmed output',
-      { original: right, corrected: right, trial: other },
-      'REGRESSED',
-      changed(2, 3),
-    ],
+    ['not the confirmed', { original: right, corrected: right, trial: other }, 'REGRESSED', changed(2, 3)],
     ['the confirmed output', { original: right, corrected: right, trial: right }, 'SAME', []],
     ['the same mistake', { original: wrong, corrected: right, trial: wrong }, 'SAME', []],
-    [
-      'an output of a failed run',
-      { original: 'TimedOut', trial: right },
-      'CHANGED',
-      [{ path: '', trial: right }],
-    ],
-    [
-      'the corrected output of a failed run',
-      { original: 'TimedOut', corrected: right, trial: right },
-      'CORRECTED',
-      [{ path: '', trial: right }],
-    ],
+    ['an output of a failed run', { original: 'TimedOut', trial: right }, 'CHANGED', instead],
+    ['its correction', { original: 'TimedOut', corrected: right, trial: right }, 'CORRECTED', instead],
     ['an error', { original: right, trial: 'TimedOut' }, 'ERROR', []],
-    [
-      'an error instead of a confirmed output',
-      { original: right, corrected: right, trial: 'X' },
-      'ERROR',
-      [],
-    ],
+    ['an error, not the confirmed', { original: right, corrected: right, trial: 'X' }, 'ERROR', []],
     ['the same error', { original: 'TimedOut', trial: 'TimedOut' }, 'SAME', []],
     ['another error', { original: 'TimedOut', trial: 'AgentFailed' }, 'ERROR', []],
     ['a divergence', { original: right, trial: 'Diverged' }, 'DIVERGED', []],
@@ -126,6 +107,18 @@ async function original(output: JsonObject): Promise<Execution> {
   return ended
 }
 
+/** The engine, where the output of an execution is what `read` returns. */
+const withOutput = (read: () => JsonObject | null): typeof engine => ({
+  ...engine,
+  executions: {
+    ...executions,
+    get: async (key) => {
+      const found = await executions.get(key)
+      return found && Object.defineProperty(found, 'output', { get: read })
+    },
+  },
+})
+
 /** Runs the agent as a repetition of an execution. */
 async function repeat(of: Pick<Execution, 'id'>, { on = engine, text = 'a', ...given }: Given = {}) {
   const replay = { ...LIVE, executionId: of.id, fromStep: 1, isTrial: true, defaultModel: null, ...given }
@@ -155,12 +148,8 @@ describe('a run of a trial', () => {
     const first = await original({})
     expect(await repeat(first, { isTrial: false })).toMatchObject({ status: 'SUCCESS', judgement: null })
     await executions.delete({ ...first, now: Date.now() })
-    const { status, error, judgement } = (await repeat(first)) as Execution
-    expect({ status, code: error?.code, judgement }).toEqual({
-      status: 'ERROR',
-      code: 'ExecutionNotFound',
-      judgement: null,
-    })
+    const error = { code: 'ExecutionNotFound' }
+    expect(await repeat(first)).toMatchObject({ status: 'ERROR', error, judgement: null })
   })
 
   it('is judged by what is stored if the database rejects its output', async () => {
@@ -182,20 +171,12 @@ describe('a run of a trial', () => {
     const counting = async (failures: number) => {
       reads = 0
       let left = failures
-      const on = {
-        ...engine,
-        executions: {
-          ...executions,
-          get: async (key: { organizationId: string; id: string }) => {
-            const found = await executions.get(key)
-            return found && Object.defineProperty(found, 'output', { get: () => ++reads && output })
-          },
-          finish: async (params: Parameters<typeof executions.finish>[0]) => {
-            if (left-- > 0) throw new Unavailable(new Error('throttled'))
-            return executions.finish(params)
-          },
-        },
+      const counted = withOutput(() => (++reads ? output : null))
+      const finish: typeof executions.finish = async (params) => {
+        if (left-- > 0) throw new Unavailable(new Error('throttled'))
+        return executions.finish(params)
       }
+      const on = { ...counted, executions: { ...counted.executions, finish } }
       expect((await repeat(await original({}), { on }))?.judgement?.verdict).toBe('SAME')
       return reads
     }
@@ -216,23 +197,9 @@ describe('a run of a trial', () => {
   })
 
   it('ends as any other if it cannot be judged', async () => {
-    const broken = {
-      ...engine,
-      executions: {
-        ...executions,
-        get: async (key: { organizationId: string; id: string }) => {
-          const found = await executions.get(key)
-          return (
-            found &&
-            Object.defineProperty(found, 'output', {
-              get: () => {
-                throw new Error('broken')
-              },
-            })
-          )
-        },
-      },
-    }
+    const broken = withOutput(() => {
+      throw new Error('broken')
+    })
     const ended = await repeat(await original({}), { on: broken })
     expect(ended).toMatchObject({ status: 'SUCCESS', judgement: null, usage: NO_USAGE })
   })

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
-import { addUsage, type Usage } from '../../../lib/core/model-usage.ts'
+import { addUsage } from '../../../lib/core/model-usage.ts'
 import type { RecordedModelStep } from '../../../lib/core/step.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { PDF } from '../../support/data/files.ts'
@@ -10,7 +10,7 @@ import { runOptions } from '../../support/engine/executions.ts'
 import { finalAnswer, httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { answersIn, messageOf, pastExecutions } from '../../support/learning/corrections.ts'
-import { contentOf, originalsOn, runReplay } from '../../support/replay/a-replay.ts'
+import { contentOf, originalsOn, runReplay, withSteps } from '../../support/replay/a-replay.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 
 const scriptedEngine = await startScriptedEngine()
@@ -33,24 +33,18 @@ const RECORDED = { models: 'recorded' as const }
 const offline: Engine = { ...engine, environment: { DEFAULT_MODEL: '' } }
 
 /** The engine, where this execution has another journal. */
-const withJournal = ({ id }: Execution, steps: RecordedModelStep[]): Engine => ({
-  ...engine,
-  steps: {
-    ...engine.steps,
-    read: async (params) => (params.executionId === id ? steps : engine.steps.read(params)),
-  },
-})
+const withJournal = (original: Execution, steps: RecordedModelStep[]) =>
+  withSteps(engine, original, async () => steps)
 
-const sumOf = (all: Usage[]): Usage => all.reduce(addUsage)
-const usageIn = (steps: RecordedModelStep[]) => sumOf(steps.map(({ step }) => step.usage))
+const usageIn = (steps: RecordedModelStep[]) => steps.map(({ step }) => step.usage).reduce(addUsage)
+const DOWN = { status: 503, message: 'Overloaded.' }
+const TOO_LONG = {
+  ...{ status: 400, code: 'context_length_exceeded', message: 'maximum context length exceeded' },
+}
 
 /** Repeats an execution on its own version, in a process that cannot call anything. */
 async function repeat(original: Execution, steps: RecordedModelStep[], on: Engine = offline, more = {}) {
-  const version = await engine.agents.getVersion({
-    organizationId: original.organizationId,
-    agentId: original.agentId,
-    id: original.versionId,
-  })
+  const version = await engine.agents.getVersion({ ...original, id: original.versionId })
   if (!version) throw new Error('The version does not exist.')
   const calls = server.calls.length
   const replayed = await runReplay(on, original, version, { settings: { ...RECORDED, ...more } })
@@ -72,11 +66,7 @@ describe('a replay with recorded models on the same version', () => {
     ['truncated responses', [{ text: 'Be', finish: 'length' }, { calls: [look('a')] }, answer]],
     ['a refusal', [{ calls: [look('a')] }, { refusal: 'No.' }]],
     ['calls that cannot be parsed', [{ calls: [{ name: 'look_up', raw: '{' }] }, answer]],
-    [
-      'the last step that is allowed',
-      [{ calls: [look('a')] }, { calls: [look('b')] }, answer],
-      { maxAgentSteps: 3 },
-    ],
+    ['the last step allowed', [{ calls: [look('a')] }, { calls: [look('b')] }, answer], { maxAgentSteps: 3 }],
     ['too many steps', () => ({ calls: [look('a')] }), { maxAgentSteps: 3 }],
     [
       'cleared results',
@@ -103,8 +93,7 @@ describe('a replay with recorded models on the same version', () => {
   })
 
   it('repeats a run that another model has continued, with its models', async () => {
-    const down = { status: 503, message: 'Overloaded.' }
-    const first = scriptModel([{ calls: [look('a')] }, down, down, down, down], 'anthropic')
+    const first = scriptModel([{ calls: [look('a')] }, DOWN, DOWN, DOWN, DOWN], 'anthropic')
     const second = scriptModel([{ calls: [look('b')] }, answer], 'openai')
     const { original, steps } = await anOriginal([], { model: first.model, fallbacks: [second.model] })
     expect(steps.map(({ step }) => step.model)).toEqual([first.model, second.model, second.model])
@@ -112,11 +101,8 @@ describe('a replay with recorded models on the same version', () => {
   })
 
   it('repeats a run whose provider found a request too long', async () => {
-    const long = { status: 400, code: 'context_length_exceeded', message: 'maximum context length exceeded' }
-    const { original, steps } = await anOriginal(
-      [{ calls: [look('long-1')] }, { calls: [look('long-2')] }, { calls: [look('long-3')] }, long, answer],
-      { context: { keep: 1 } },
-    )
+    const script = [1, 2, 3].map((n) => ({ calls: [look(`long-${n}`)] }))
+    const { original, steps } = await anOriginal([...script, TOO_LONG, answer], { context: { keep: 1 } })
     expect(steps.at(-1)?.step.clearedResults).toBe(2)
     await repeat(original, steps)
   })
@@ -126,14 +112,8 @@ describe('a replay with recorded models on the same version', () => {
     ['openai', 'gpt-5'],
   ] as const)('repeats searches of the web by %s', async (provider, family) => {
     const searches = [{ query: 'AWS regions', urls: ['https://a.example/1'] }]
-    const { model } = scriptModel(
-      [
-        { searches, text: 'Hm.' },
-        { searches, ...answer },
-      ],
-      provider,
-      { family },
-    )
+    const script = [{ text: 'Hm.' }, answer].map((each) => ({ searches, ...each }))
+    const { model } = scriptModel(script, provider, { family })
     const tools = [{ name: 'web_search', webSearch: {} }]
     const { original, steps } = await anOriginal([], { model, tools, requireTools: true })
     expect(original).toMatchObject({ status: 'SUCCESS', warnings: [] })
@@ -157,11 +137,9 @@ describe('a replay with recorded models on the same version', () => {
     const corrected = { feedback: { correctedOutput: { answer: 'First.' } } }
     await past(version, { question: 'Why?', ...corrected })
     const { organizationId, slug, agentId } = version
-    const { original, steps } = await anOriginal(
-      [],
-      { model, organizationId, slug, agentId },
-      { options: runOptions({ useDynamicLearning: true }) },
-    )
+    const options = runOptions({ useDynamicLearning: true })
+    const fields = { model, organizationId, slug, agentId }
+    const { original, steps } = await anOriginal([], fields, { options })
     expect(answersIn(messageOf(requests[0]))).toEqual(['First.'])
     await past(version, { question: 'Why?', feedback: { correctedOutput: { answer: 'Later.' } } })
     const { execution } = await repeat(original, steps)
@@ -169,8 +147,7 @@ describe('a replay with recorded models on the same version', () => {
   })
 
   it('repeats a run that ended on a fallback on the default model with which it began', async () => {
-    const down = { status: 503, message: 'Overloaded.' }
-    const first = scriptModel([{ calls: [look('a')] }, ...Array.from({ length: 20 }, () => down)])
+    const first = scriptModel([{ calls: [look('a')] }, ...Array(20).fill(DOWN)])
     const fallback = scriptModel([answer])
     const on = (model: string) => ({
       ...engine,
@@ -220,7 +197,7 @@ describe('a replay with recorded models of an original that failed', () => {
   })
 
   it('ends where its time was up, also in a call', async () => {
-    const { original, steps } = await anOriginal([{ calls: [look('a'), look('b')] }, invalid])
+    const { original, steps, version } = await anOriginal([{ calls: [look('a'), look('b')] }, invalid])
     const timedOut = { ...original, error: { code: 'TimedOut', message: 'Too late.' } }
     const on = (results: number): Engine => ({
       ...offline,
@@ -234,8 +211,7 @@ describe('a replay with recorded models of an original that failed', () => {
       ).steps,
     })
     for (const results of [0, 1, 2]) {
-      const version = await engine.agents.getVersion({ ...original, id: original.versionId })
-      const { execution } = await runReplay(on(results), original, version as never, { settings: RECORDED })
+      const { execution } = await runReplay(on(results), original, version, { settings: RECORDED })
       expect(execution).toMatchObject({ error: timedOut.error, judgement: { verdict: 'SAME' } })
     }
   })
@@ -267,25 +243,16 @@ describe('a replay with recorded models of an original that failed', () => {
 
 describe('a replay with recorded models', () => {
   it('sends what the original had cleared if its request is another one', async () => {
-    const overflow = {
-      status: 400,
-      code: 'context_length_exceeded',
-      message: 'maximum context length exceeded',
-    }
     const script = [1, 2, 3].map((n) => ({ calls: [look(`long-${n}`)] }))
-    const fields = { context: { keep: 1 } }
-    const { original, version, steps, requests } = await anOriginal(
-      [...script, overflow, answer, answer],
-      fields,
-    )
+    const all = [...script, TOO_LONG, answer, answer]
+    const { original, version, steps, requests } = await anOriginal(all, { context: { keep: 1 } })
     expect(steps.at(-1)?.step.clearedResults).toBe(2)
     const other = steps.map(({ step, results }, index) => ({
       results,
       step: index < 3 || !step.request ? step : { ...step, request: { ...step.request, messages: 'other' } },
     }))
-    const { execution } = await runReplay(withJournal(original, other), original, version, {
-      settings: RECORDED,
-    })
+    const on = withJournal(original, other)
+    const { execution } = await runReplay(on, original, version, { settings: RECORDED })
     expect(execution).toMatchObject({ status: 'SUCCESS', steps: 4 })
     const cleared = requests.map((request) => JSON.stringify(request).includes('[cleared'))
     expect(cleared.slice(-2)).toEqual([true, false])
@@ -315,15 +282,12 @@ describe('a replay with recorded models', () => {
     // The result of the live tool is another one each time: the second request differs.
     const settings = { ...RECORDED, tools: { default: 'recorded' as const, look_up: 'live' as const } }
     const { execution, steps: replayed } = await runReplay(on, original, version, { settings })
-    expect(replayed.map(({ step }) => step.replayed?.usage)).toEqual([
-      steps[0]?.step.usage,
-      undefined,
-      undefined,
-    ])
-    expect(execution).toMatchObject({ status: 'SUCCESS', replayedUsage: steps[0]?.step.usage })
+    const replayedUsage = steps[0]?.step.usage
+    expect(replayed.map(({ step }) => step.replayed?.usage)).toEqual([replayedUsage, undefined, undefined])
+    expect(execution).toMatchObject({ status: 'SUCCESS', replayedUsage })
     expect(requests).toHaveLength(5)
     // What the model was asked for is counted, with its price.
-    expect(execution.usage).toEqual(sumOf(replayed.slice(1).map(({ step }) => step.usage)))
+    expect(execution.usage).toEqual(usageIn(replayed.slice(1)))
     expect(execution.usage.costUsd).toBeGreaterThan(0)
   })
 
@@ -359,28 +323,19 @@ describe('a replay with recorded models', () => {
 
 describe('a replay from a step on', () => {
   it('has the steps before as they are, with their results, and goes on by itself', async () => {
-    const { original, version, steps } = await anOriginal([
-      { calls: [look('a')] },
-      { calls: [look('b')] },
-      answer,
-    ])
-    const { draft, requests } = await aDraft(
-      version,
-      [{ calls: [look('c')] }, { calls: [finalAnswer({ answer: 'New.' })] }],
-      { instructions: 'Answer in another way.' },
-    )
+    const script = [{ calls: [look('a')] }, { calls: [look('b')] }, answer]
+    const { original, version, steps } = await anOriginal(script)
+    const others = [{ calls: [look('c')] }, { calls: [finalAnswer({ answer: 'New.' })] }]
+    const { draft, requests } = await aDraft(version, others, { instructions: 'Answer in another way.' })
     const calls = server.calls.length
     const settings = { fromStep: 3, tools: { default: 'live' as const } }
     const { execution, steps: replayed } = await runReplay(engine, original, draft, { settings })
     expect(server.calls.slice(calls).map(({ path }) => path)).toEqual(['/things/c'])
     expect(contentOf(replayed).slice(0, 2)).toEqual(contentOf(steps).slice(0, 2))
     expect(requests).toHaveLength(2)
-    expect(execution).toMatchObject({
-      status: 'SUCCESS',
-      output: { answer: 'New.' },
-      steps: 4,
-      replayedUsage: usageIn(steps.slice(0, 2)),
-    })
+    const replayedUsage = usageIn(steps.slice(0, 2))
+    const output = { answer: 'New.' }
+    expect(execution).toMatchObject({ status: 'SUCCESS', output, steps: 4, replayedUsage })
   })
 
   it('returns the result of an original that has no more steps', async () => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
+import { addUsage, type Usage } from '../../../lib/core/model-usage.ts'
 import type { Recording } from '../../../lib/core/recording.ts'
 import type { CallResult, RecordedModelStep, StepCall } from '../../../lib/core/step.ts'
 import { RecordedRun } from '../../../lib/engine/replay/recorded-run.ts'
 import { system } from '../../../lib/system.ts'
 import type { ToolDocument } from '../../../lib/tools/document/tool-fields.ts'
-import { runOptions } from '../../support/engine/executions.ts'
+import { modelStep, runOptions } from '../../support/engine/executions.ts'
 import { ask, asksOnce } from '../../support/engine/family.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
@@ -17,21 +18,11 @@ import { serveMcp } from '../../tools/kinds/mcp-server.ts'
 const at = '2026-01-01T00:00:00.000Z'
 
 function stepOf(number: number, calls: StepCall[]): RecordedModelStep {
-  const usage = { inputTokens: 0, outputTokens: 0 }
-  const made = {
-    messages: [],
-    text: '',
-    usage,
-    stopReason: 'tool-calls',
-    startedAt: at,
-    finishedAt: at,
-  } as const
   const resultOf = (callId: string): CallResult => {
     const result = { ok: true, value: callId } as const
     return { callId, result, startedAt: at, finishedAt: at }
   }
-  const results = new Map(calls.map(({ id }) => [id, resultOf(id)]))
-  return { step: { kind: 'MODEL', number, calls, ...made, messages: [] }, results }
+  return { step: modelStep({ number, calls }), results: new Map(calls.map(({ id }) => [id, resultOf(id)])) }
 }
 
 it('a recorded run hashes the input of each call once, however often it is looked for', () => {
@@ -94,18 +85,11 @@ describe('agents that a replayed agent calls', () => {
       const { draft } = await aDraft(version, asksOnce([ask('helper'), ask('helper')]), { tools })
       const isRecorded = 'models' in settings
       const replayed = await runReplay(engine, original, isRecorded ? version : draft, { settings })
-      expect(replayed.execution).toMatchObject({
-        status: 'SUCCESS',
-        output: original.output,
-        childUsage: null,
-      })
+      const { output, usage, childUsage } = original
+      expect(replayed.execution).toMatchObject({ status: 'SUCCESS', output, childUsage: null })
       expect(contentOf(replayed.steps)[0]?.results).toEqual(contentOf(steps)[0]?.results)
-      const { usage, childUsage } = original
-      const expected = {
-        inputTokens: (childUsage?.inputTokens ?? 0) + (isRecorded ? usage.inputTokens : 0),
-        outputTokens: (childUsage?.outputTokens ?? 0) + (isRecorded ? usage.outputTokens : 0),
-      }
-      expect(replayed.execution.replayedUsage).toEqual(expected)
+      const used = childUsage as Usage
+      expect(replayed.execution.replayedUsage).toEqual(isRecorded ? addUsage(used, usage) : used)
       expect(await childrenOf(replayed.execution)).toEqual([])
     }
     expect(helper.requests).toHaveLength(2)
@@ -127,6 +111,8 @@ const find = (name: string) => ({ name: 'crm_find_customer', input: { name } })
 
 const script = [{ calls: [find('Ada')] }, answer]
 
+const RECORDED = { settings: { models: 'recorded' as const } }
+
 /** An original that has called a tool of an MCP server. */
 async function anMcpOriginal() {
   const server = await serveMcp()
@@ -146,40 +132,26 @@ describe('a replay of a run with tools of an MCP server', () => {
   it('declares them as they were, without a request to the server', async () => {
     const { server, original, version, steps } = await anMcpOriginal()
     const before = server.seen.length
-    const { execution, steps: replayed } = await runReplay(
-      { ...engine, environment: {} },
-      original,
-      version,
-      {
-        settings: { models: 'recorded' },
-      },
-    )
+    const offline = { ...engine, environment: {} }
+    const { execution, steps: replayed } = await runReplay(offline, original, version, RECORDED)
     expect(execution).toMatchObject({ status: 'SUCCESS', output: original.output })
     expect(contentOf(replayed)).toEqual(contentOf(steps))
-    const { draft, requests } = await aDraft(version, script, {
-      tools: version.tools,
-      instructions: 'Differently.',
-    })
+    const { tools } = version
+    const { draft, requests } = await aDraft(version, script, { tools, instructions: 'Differently.' })
     const live = await runReplay(engine, original, draft)
     expect(contentOf(live.steps)[0]?.results).toEqual(contentOf(steps)[0]?.results)
     expect(requests[0]?.tools.map(({ name }) => name)).toContain('crm_find_customer')
-    const { draft: other } = await aDraft(version, [{ calls: [find('Bob')] }, answer], {
-      tools: version.tools,
-    })
+    const { draft: other } = await aDraft(version, [{ calls: [find('Bob')] }, answer], { tools })
     const { execution: diverged } = await runReplay(engine, original, other)
-    expect(diverged.error).toMatchObject({
-      code: 'Diverged',
-      tool: 'crm_find_customer',
-      input: { name: 'Bob' },
-    })
+    const { name: tool, input } = find('Bob')
+    expect(diverged.error).toMatchObject({ code: 'Diverged', tool, input })
     expect(server.seen).toHaveLength(before)
   })
 
   it('asks the server of a tool that is live, or whose document names others', async () => {
     const { server, crm, original, version } = await anMcpOriginal()
-    const { draft } = await aDraft(version, [{ calls: [find('Bob')] }, answer], {
-      tools: [crm({}, { readOnly: true })],
-    })
+    const tools = [crm({}, { readOnly: true })]
+    const { draft } = await aDraft(version, [{ calls: [find('Bob')] }, answer], { tools })
     const settings = { tools: { default: 'recorded' as const, crm: 'live' as const } }
     const { steps } = await runReplay(engine, original, draft, { settings })
     expect(contentOf(steps)[0]?.results).toEqual([{ ok: true, value: 'found Bob' }])
@@ -200,9 +172,7 @@ describe('a replay of a run with tools of an MCP server', () => {
     const { server, original, version } = await anMcpOriginal()
     const before = server.seen.length
     const { declarations: _, ...others } = engine
-    const { execution } = await runReplay({ ...others }, original, version, {
-      settings: { models: 'recorded' },
-    })
+    const { execution } = await runReplay(others, original, version, RECORDED)
     expect(execution.status).toBe('SUCCESS')
     expect(server.seen.length).toBeGreaterThan(before)
   })

@@ -8,7 +8,7 @@ import { seededRandom } from '../../support/data/random.ts'
 import { readSeed } from '../../support/data/seed.ts'
 import { httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { contentOf, originalsOn, queueReplay, readModelSteps } from '../../support/replay/a-replay.ts'
+import { contentOf, originalsOn, queueReplay, readRun } from '../../support/replay/a-replay.ts'
 import { engineTable } from '../../support/tables/memory-table.ts'
 import { type Fault, FaultyWorker, faultKindsOf } from '../../support/waiting/faulty-worker.ts'
 
@@ -25,19 +25,12 @@ const { anOriginal } = originalsOn(scripted, { tools: [httpTool(server, 'look_up
 const look = (id: string) => ({ name: 'look_up', input: { id } })
 
 it('a replay is the same however its workers die or are refused, and calls nothing', async () => {
-  const { original, version, steps } = await anOriginal([
-    { calls: [look('a'), look('b'), look('a')] },
-    { calls: [look('a'), look('a')] },
-    answer,
-  ])
+  const script = [{ calls: [look('a'), look('b'), look('a')] }, { calls: [look('a'), look('a')] }, answer]
+  const { original, version, steps } = await anOriginal(script)
   const calls = server.calls.length
   const expected = {
-    status: 'SUCCESS',
-    output: original.output,
-    steps: 3,
-    usage: { inputTokens: 0, outputTokens: 0 },
-    replayedUsage: original.usage,
-    judgement: { verdict: 'SAME', differences: [] },
+    ...{ status: 'SUCCESS', output: original.output, steps: 3, usage: { inputTokens: 0, outputTokens: 0 } },
+    ...{ replayedUsage: original.usage, judgement: { verdict: 'SAME', differences: [] } },
   }
 
   /** Runs it to its end. Returns the requests of its workers. */
@@ -45,11 +38,8 @@ it('a replay is the same however its workers die or are refused, and calls nothi
     const execution = await queueReplay(engine, original, version, { settings: { models: 'recorded' } })
     const requests: string[] = []
     for (let attempts = 1; attempts <= 5; attempts++) {
-      const worker = new FaultyWorker({
-        next: (method) => requests.push(method) - 1,
-        before: async () => undefined,
-        faults: fault ? [fault] : [],
-      })
+      const next = (method: string) => requests.push(method) - 1
+      const worker = new FaultyWorker({ next, before: async () => undefined, faults: fault ? [fault] : [] })
       const on: Engine = { ...engine, ...openStores(worker.tableOf(table)), environment: {} }
       await processMessage(on, execution.id, aMessage(attempts)).catch(() => undefined)
       const found = await engine.executions.getSummary(execution)
@@ -58,10 +48,9 @@ it('a replay is the same however its workers die or are refused, and calls nothi
       if (found.lease)
         await table.update(executionKey(execution.id), { set: { leaseExpiresAt: Date.now() - 1 } })
     }
-    expect(await engine.executions.get(execution), JSON.stringify(fault)).toMatchObject(expected)
-    expect(contentOf(await readModelSteps(engine, execution)), JSON.stringify(fault)).toEqual(
-      contentOf(steps),
-    )
+    const ended = await readRun(engine, execution)
+    expect(ended.execution, JSON.stringify(fault)).toMatchObject(expected)
+    expect(contentOf(ended.steps), JSON.stringify(fault)).toEqual(contentOf(steps))
     return requests
   }
 

@@ -18,18 +18,12 @@ async function runWith(fault: Fault | null): Promise<number> {
   const service = new ScheduleService()
   const schedule = await service.create({ cron: '0,6 12 25 11 *', overlap: 'allow' })
   let requests = 0
-  service.worker = new FaultyWorker({
-    next: () => requests++,
-    before: async () => undefined,
-    faults: fault ? [fault] : [],
-  })
+  const faults = fault ? [fault] : []
+  service.worker = new FaultyWorker({ next: () => requests++, before: async () => undefined, faults })
   await service.run(MINUTE + RUN_MS)
   const ids = [NOON, NOON + 6 * MINUTE].map((at) => firingExecutionId(schedule, at))
   const label = JSON.stringify(fault)
-  expect(
-    (await service.executions(schedule)).map(({ id }) => id),
-    label,
-  ).toEqual(ids)
+  expect(await service.executions(schedule), label).toMatchObject(ids.map((id) => ({ id })))
   expect(await service.firings(schedule), label).toEqual(['12:06 STARTED', '12:00 STARTED'])
   expect(await service.read(schedule), label).toMatchObject({ nextRunAt: '2041-11-25T12:00:00.000Z' })
   return requests
@@ -73,28 +67,18 @@ describe('service', () => {
     const { agentId } = await organization.publish('redact-pii')
     const due = Date.now() + 1_000
     const schedule = aSchedule({
-      organizationId: organization.id,
-      agentId,
-      cron: '0 0 1 1 *',
+      ...{ organizationId: organization.id, agentId, cron: '0 0 1 1 *' },
       input: { content: 'Write to ada@example.com.' },
-      nextRunAt: new Date(due).toISOString(),
-      openUntil: due,
+      ...{ nextRunAt: new Date(due).toISOString(), openUntil: due },
     })
     await scheduleStore(sharedTable()).put({ schedule, replaces: null })
     const id = firingExecutionId(schedule, due)
-    await waitUntil(async () => (await organization.getExecution(id)).status === 'SUCCESS', {
-      what: 'the execution',
-      limitMs: 50_000,
-      intervalMs: 200,
-    })
-    expect(await organization.getExecution(id)).toMatchObject({
-      source: 'SCHEDULE',
-      scheduleName: schedule.name,
-      scheduledFor: schedule.nextRunAt,
-    })
-    const { json } = await organization.call('GET', `/v1/agents/redact-pii/schedules/${schedule.name}`)
-    expect(json.firings).toEqual([
-      { scheduledFor: schedule.nextRunAt, status: 'STARTED', executionId: id, code: null },
-    ])
+    const hasEnded = async () => (await organization.getExecution(id)).status === 'SUCCESS'
+    await waitUntil(hasEnded, { what: 'the execution', limitMs: 50_000, intervalMs: 200 })
+    const { name: scheduleName, nextRunAt: scheduledFor } = schedule
+    const expected = { source: 'SCHEDULE', scheduleName, scheduledFor }
+    expect(await organization.getExecution(id)).toMatchObject(expected)
+    const { json } = await organization.call('GET', `/v1/agents/redact-pii/schedules/${scheduleName}`)
+    expect(json.firings).toEqual([{ scheduledFor, status: 'STARTED', executionId: id, code: null }])
   })
 })

@@ -8,44 +8,35 @@ import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { HOUR, MINUTE, NOON, ScheduleService, SECOND } from '../../support/schedules/schedule-service.ts'
 import { race } from '../../support/tables/emulators.ts'
 
+/** A service with a schedule. */
+async function aFiring(...given: Parameters<ScheduleService['create']>) {
+  const service = new ScheduleService()
+  return { service, schedule: await service.create(...given) }
+}
+
 describe('fireSchedule', () => {
   it('starts an execution, and moves the schedule on', async () => {
-    const service = new ScheduleService()
-    const tokenId = system.newId()
-    const schedule = await service.create({ tenantId: 'acme', tokenId, options: { maxAgentSteps: 7 } })
+    const given = { tenantId: 'acme', tokenId: system.newId(), options: { maxAgentSteps: 7 } }
+    const { service, schedule } = await aFiring(given)
+    const [id, at] = [firingExecutionId(schedule, NOON), '2040-11-25T12:00:00.000Z']
     service.now = NOON + 300
     await service.fire(schedule)
-    const [execution] = await service.executions(schedule)
-    expect(execution).toMatchObject({
-      id: firingExecutionId(schedule, NOON),
-      source: 'SCHEDULE',
-      schedule: { name: 'every-day', at: '2040-11-25T12:00:00.000Z' },
-      tenantId: 'acme',
-      tokenId,
-      input: { question: 'Why?' },
-      options: { maxAgentSteps: 7 },
-      createdAt: '2040-11-25T12:00:00.300Z',
-    })
-    expect(service.runs).toEqual([execution?.id])
+    expect(await service.executions(schedule)).toMatchObject([
+      {
+        ...{ id, source: 'SCHEDULE', schedule: { name: 'every-day', at }, input: { question: 'Why?' } },
+        ...{ ...given, createdAt: '2040-11-25T12:00:00.300Z' },
+      },
+    ])
+    expect(service.runs).toEqual([id])
     expect(service.messages).toEqual([])
     expect(await service.read(schedule)).toMatchObject({
-      nextRunAt: '2040-11-26T12:00:00.000Z',
-      openUntil: NOON + 24 * HOUR,
-      lastExecutionId: execution?.id,
-      firings: [
-        {
-          scheduledFor: '2040-11-25T12:00:00.000Z',
-          status: 'STARTED',
-          executionId: execution?.id,
-          code: null,
-        },
-      ],
+      ...{ nextRunAt: '2040-11-26T12:00:00.000Z', openUntil: NOON + 24 * HOUR, lastExecutionId: id },
+      firings: [{ scheduledFor: at, status: 'STARTED', executionId: id, code: null }],
     })
   })
 
   it('sends the message of a time that the next sweep may be too late for', async () => {
-    const service = new ScheduleService()
-    const schedule = await service.create({ cron: '* * * * *' })
+    const { service, schedule } = await aFiring({ cron: '* * * * *' })
     await service.run(4.5 * MINUTE)
     const times = ['12:03', '12:02', '12:01', '12:00']
     expect(await service.firings(schedule)).toEqual(times.map((time) => `${time} STARTED`))
@@ -58,8 +49,7 @@ describe('fireSchedule', () => {
   })
 
   it('starts one execution, however often and by whom it is fired', async () => {
-    const service = new ScheduleService()
-    const schedule = await service.create()
+    const { service, schedule } = await aFiring()
     service.now = NOON
     const message = { ...schedule, schedule: schedule.name, at: NOON }
     await race(() => fireSchedule(service.engine(), message))
@@ -70,8 +60,7 @@ describe('fireSchedule', () => {
   })
 
   it('ignores a message that another one follows, and lets one that is early come again', async () => {
-    const service = new ScheduleService()
-    const schedule = await service.create()
+    const { service, schedule } = await aFiring()
     const message = { ...schedule, schedule: schedule.name }
     await fireSchedule(service.engine(), { ...message, at: NOON - 1 })
     expect(service.messages).toEqual([])
@@ -81,8 +70,7 @@ describe('fireSchedule', () => {
   })
 
   it('does nothing for a schedule that is paused, deleted or of another organization', async () => {
-    const service = new ScheduleService()
-    const schedule = await service.create()
+    const { service, schedule } = await aFiring()
     const message = { ...schedule, schedule: schedule.name, at: NOON }
     service.now = NOON
     await fireSchedule(service.engine(), { ...message, organizationId: system.newId() })
@@ -95,21 +83,18 @@ describe('fireSchedule', () => {
   })
 
   it('keeps what a client changes while it fires', async () => {
-    const service = new ScheduleService()
-    const schedule = await service.create()
+    const { service, schedule } = await aFiring()
     service.now = NOON
     const engine = service.engine()
-    const changed = { ...schedule, cron: '0 9 * * *', nextRunAt: '2040-11-26T09:00:00.000Z', openUntil: 1 }
+    const changes = { cron: '0 9 * * *', nextRunAt: '2040-11-26T09:00:00.000Z', openUntil: 1 }
     const { put } = engine.schedules
     const putLate: typeof put = async (params) => {
-      await put({ schedule: changed, replaces: schedule })
+      await put({ schedule: { ...schedule, ...changes }, replaces: schedule })
       return put(params)
     }
     await service.fire(schedule, { ...engine, schedules: { ...engine.schedules, put: putLate } })
     expect(await service.read(schedule)).toMatchObject({
-      cron: '0 9 * * *',
-      nextRunAt: '2040-11-26T09:00:00.000Z',
-      openUntil: 1,
+      ...changes,
       lastExecutionId: firingExecutionId(schedule, NOON),
       firings: [{ status: 'STARTED' }],
     })
@@ -118,8 +103,7 @@ describe('fireSchedule', () => {
 
 describe('after a process that died when it had started the execution', () => {
   async function aDeath(overrides = {}) {
-    const service = new ScheduleService()
-    const schedule = await service.create({ overlap: 'skip', ...overrides })
+    const { service, schedule } = await aFiring({ overlap: 'skip', ...overrides })
     service.now = NOON
     const engine = service.engine()
     const put = () => Promise.reject(new Unavailable(new Error('It died.')))
@@ -151,36 +135,32 @@ describe('after a process that died when it had started the execution', () => {
     expect(await service.firings(schedule)).toEqual(['12:00 STARTED'])
   })
 
-  it('finds it although it is too old to be started', async () => {
-    const { service, schedule, id } = await aDeath()
-    service.stop(3 * HOUR)
-    await service.fire(schedule)
-    expect(await service.firings(schedule)).toEqual(['12:00 STARTED'])
-    expect(await service.read(schedule)).toMatchObject({ lastExecutionId: id })
-  })
-
-  it('finds it although more are due since than a schedule remembers', async () => {
-    const { service, schedule, id } = await aDeath({ cron: '* * * * *', catchUpSeconds: 60 })
-    service.stop(HOUR)
+  it.each([
+    ['it is too old to be started', 3 * HOUR, {}, '12:00 STARTED'],
+    [
+      'more are due since than a schedule remembers',
+      HOUR,
+      { cron: '* * * * *', catchUpSeconds: 60 },
+      '13:00 SKIPPED',
+    ],
+  ])('finds it although %s', async (_, ms, overrides, latest) => {
+    const { service, schedule, id } = await aDeath(overrides)
+    service.stop(ms)
     await service.fire(schedule)
     expect((await service.executions(schedule)).map((each) => each.id)).toEqual([id])
-    expect((await service.firings(schedule))[0]).toBe('13:00 SKIPPED')
+    expect((await service.firings(schedule))[0]).toBe(latest)
     expect(await service.read(schedule)).toMatchObject({ lastExecutionId: id })
   })
 })
 
 it('the overlap skip skips firings while the last execution is open, however many these are', async () => {
-  const service = new ScheduleService()
-  const schedule = await service.create({ cron: '* * * * *', overlap: 'skip' })
+  const { service, schedule } = await aFiring({ cron: '* * * * *', overlap: 'skip' })
   await service.run((MAX_FIRINGS + 5) * MINUTE)
   const [execution, ...others] = await service.executions(schedule)
   expect(others).toEqual([])
   const firings = await service.firings(schedule)
-  expect([firings.length, firings[0], firings.at(-1)]).toEqual([
-    MAX_FIRINGS,
-    '12:14 SKIPPED',
-    '12:05 SKIPPED',
-  ])
+  const expected = [MAX_FIRINGS, '12:14 SKIPPED', '12:05 SKIPPED']
+  expect([firings.length, firings[0], firings.at(-1)]).toEqual(expected)
   await service.end(schedule, execution?.id ?? '')
   await service.run(MINUTE)
   expect((await service.firings(schedule))[0]).toBe('12:15 STARTED')
@@ -188,8 +168,7 @@ it('the overlap skip skips firings while the last execution is open, however man
 
 describe('after an outage', () => {
   const outage = async (catchUpSeconds: number, ms: number) => {
-    const service = new ScheduleService()
-    const schedule = await service.create({ cron: '*/20 * * * *', catchUpSeconds })
+    const { service, schedule } = await aFiring({ cron: '*/20 * * * *', catchUpSeconds })
     service.stop(ms)
     await service.run(2 * MINUTE)
     expect((await service.executions(schedule)).length).toBeLessThanOrEqual(1)
@@ -197,24 +176,17 @@ describe('after an outage', () => {
   }
 
   it('starts the latest missed firing if it is not too old, and lists the others', async () => {
-    const firings = ['13:00 STARTED', '12:40 MISSED', '12:20 MISSED', '12:00 MISSED']
-    expect(await outage(900, 70 * MINUTE)).toEqual(firings)
-  })
-
-  it('starts none that is too old', async () => {
-    const firings = ['13:00 MISSED', '12:40 MISSED', '12:20 MISSED', '12:00 MISSED']
-    expect(await outage(300, 70 * MINUTE)).toEqual(firings)
-  })
-
-  it('has missed no firing that is late by less than five minutes', async () => {
+    const others = ['12:40 MISSED', '12:20 MISSED', '12:00 MISSED']
+    expect(await outage(900, 70 * MINUTE)).toEqual(['13:00 STARTED', ...others])
+    expect(await outage(300, 70 * MINUTE)).toEqual(['13:00 MISSED', ...others])
+    // Less than five minutes are not late.
     expect(await outage(0, 5 * MINUTE)).toEqual(['12:00 STARTED'])
   })
 })
 
 describe('at the limit of open executions', () => {
   async function aFullService(overrides = {}) {
-    const service = new ScheduleService()
-    const schedule = await service.create(overrides)
+    const { service, schedule } = await aFiring(overrides)
     service.isFull = true
     return { service, schedule }
   }
@@ -227,10 +199,8 @@ describe('at the limit of open executions', () => {
     service.isFull = false
     await service.run(2 * MINUTE)
     expect(await service.firings(schedule)).toEqual(['12:00 STARTED'])
-    expect(await service.read(schedule)).toMatchObject({
-      nextRunAt: '2040-11-26T12:00:00.000Z',
-      waitsUntil: null,
-    })
+    const after = { nextRunAt: '2040-11-26T12:00:00.000Z', waitsUntil: null }
+    expect(await service.read(schedule)).toMatchObject(after)
   })
 
   it('waits with the latest one when later ones are due', async () => {
@@ -266,15 +236,14 @@ describe('if no execution can be started', () => {
     ['a missing version', 'VersionNotFound', { versionId: system.newId() }],
     ['an unfit input', 'InputSchemaMismatch', { input: { question: [[1], [2]] } }],
     [
-      'an unfit input in strict mode',
+      'a strict unfit input',
       'InputSchemaMismatch',
       { input: { q: 1 }, options: { enforceInputSchema: true } },
     ],
     ['an invalid model', 'InvalidModelOverride', { options: { model: 'nowhere/x' } }],
     ['too many steps', 'InvalidQueryParameter', { options: { maxAgentSteps: 501 } }],
   ])('records the code for %s', async (_, code, overrides) => {
-    const service = new ScheduleService()
-    const schedule = await service.create(overrides)
+    const { service, schedule } = await aFiring(overrides)
     service.now = NOON
     await service.fire(schedule)
     expect(await service.executions(schedule)).toEqual([])
@@ -296,13 +265,8 @@ describe('if no execution can be started', () => {
 
     const { id } = await aModelAgent({ organizationId, slug: 'model-agent' }, service)
     await aModelAgent({ organizationId, slug: 'model-agent' }, service)
-    const retired = await service.create({
-      organizationId,
-      agentId,
-      name: 'fixed',
-      versionId: id,
-      cron: '* * * * *',
-    })
+    const fixed = { organizationId, agentId, name: 'fixed', versionId: id, cron: '* * * * *' }
+    const retired = await service.create(fixed)
     await agents.setRetired({ organizationId, agentId, id, retiredAt: 'now' })
     forgetCurrentVersion(agentId)
     await service.run(MINUTE)

@@ -11,16 +11,9 @@ import { ownTable } from '../../support/tables/memory-table.ts'
 /** As a client does. */
 async function change(service: ScheduleService, schedule: Schedule, changes: Partial<Schedule>) {
   const replaces = await service.read(schedule)
-  const { system, queue } = service
   const { organizationId, agentId, name } = schedule
-  const changed = await toSchedule({
-    parts: { system, queue },
-    key: { organizationId, agentId, name },
-    definition: { ...replaces, ...changes },
-    replaces,
-    isDeclared: false,
-    tokenId: null,
-  })
+  const of = { parts: service, key: { organizationId, agentId, name }, isDeclared: false, tokenId: null }
+  const changed = await toSchedule({ ...of, definition: { ...replaces, ...changes }, replaces })
   return service.stores.schedules.put({ schedule: changed, replaces })
 }
 
@@ -65,11 +58,9 @@ describe('a change of a schedule whose firing is due', () => {
     const { put } = engine.schedules
     let isFirst = true
     const putLate: typeof put = async (params) => {
-      if (isFirst) {
-        isFirst = false
-        await change(service, schedule, { cron: '0 9 * * *' })
-        expect(await service.firings(schedule)).toEqual(['12:00 MISSED'])
-      }
+      if (isFirst) await change(service, schedule, { cron: '0 9 * * *' })
+      if (isFirst) expect(await service.firings(schedule)).toEqual(['12:00 MISSED'])
+      isFirst = false
       return put(params)
     }
     await service.fire(schedule, { ...engine, schedules: { ...engine.schedules, put: putLate } })
@@ -79,6 +70,33 @@ describe('a change of a schedule whose firing is due', () => {
 })
 
 const table = await ownTable()
+
+/** An agent whose documents are synced when they are published. */
+async function aSynced(declared: Record<string, string>) {
+  const agent = declaringAgent(table)
+  const publish: typeof agent.publish = async (...given) => {
+    const id = await agent.publish(...given)
+    await agent.sync()
+    return id
+  }
+  return { agent, publish, first: await publish(declared) }
+}
+
+/** The stores of an agent, of which something happens after the schedules are listed. */
+const afterList = (
+  { stores }: ReturnType<typeof declaringAgent>,
+  then: () => Promise<unknown>,
+): typeof stores => ({
+  ...stores,
+  schedules: {
+    ...stores.schedules,
+    list: async (params) => {
+      const page = await stores.schedules.list(params)
+      await then()
+      return page
+    },
+  },
+})
 
 describe('syncSchedules', () => {
   it('creates, changes and deletes what the current version declares, also after a rollback', async () => {
@@ -100,11 +118,8 @@ describe('syncSchedules', () => {
   })
 
   it('ignores drafts until they are promoted', async () => {
-    const agent = declaringAgent(table)
-    await agent.publish({ daily: '@daily' })
-    await agent.sync()
-    const draft = await agent.publish({ weekly: '@weekly' }, { draft: true })
-    await agent.sync()
+    const { agent, publish } = await aSynced({ daily: '@daily' })
+    const draft = await publish({ weekly: '@weekly' }, { draft: true })
     expect([await agent.schedules(), await agent.timers()]).toEqual([{ daily: '@daily' }, []])
     await agent.promote(draft)
     await agent.sync()
@@ -112,35 +127,23 @@ describe('syncSchedules', () => {
   })
 
   it('keeps a pause, and what clients have made or taken over', async () => {
-    const agent = declaringAgent(table)
-    await agent.publish({ paused: '@daily', taken: '@daily' })
-    await agent.sync()
+    const { agent, publish } = await aSynced({ paused: '@daily', taken: '@daily' })
     await agent.put('paused', { enabled: false })
     await agent.put('taken', { cron: '7 7 * * *' })
     await agent.put('own', {})
     await agent.put('same-name', {})
-    await agent.publish({ paused: '@weekly', taken: '@weekly', 'same-name': '@weekly' })
-    await agent.sync()
+    await publish({ paused: '@weekly', taken: '@weekly', 'same-name': '@weekly' })
     const others = { taken: '7 7 * * *?', own: '@hourly?', 'same-name': '@hourly?' }
     expect(await agent.schedules()).toEqual({ paused: '@weekly!', ...others })
     expect(await agent.stores.schedules.get(agent.key('paused'))).toMatchObject({ nextRunAt: null })
-    await agent.publish({})
-    await agent.sync()
+    await publish({})
     expect(await agent.schedules()).toEqual(others)
   })
 
   it('does not delete what a client takes over meanwhile', async () => {
-    const agent = declaringAgent(table)
-    await agent.publish({ taken: '@daily', gone: '@daily' })
-    await agent.sync()
+    const { agent } = await aSynced({ taken: '@daily', gone: '@daily' })
     await agent.publish({})
-    const { schedules } = agent.stores
-    const list: typeof schedules.list = async (params) => {
-      const page = await schedules.list(params)
-      await agent.put('taken', { cron: '7 7 * * *' })
-      return page
-    }
-    await agent.sync({ ...agent.stores, schedules: { ...schedules, list } })
+    await agent.sync(afterList(agent, () => agent.put('taken', { cron: '7 7 * * *' })))
     expect(await agent.schedules()).toEqual({ taken: '7 7 * * *?' })
   })
 
@@ -160,19 +163,10 @@ describe('syncSchedules', () => {
   })
 
   it('follows a version that becomes current while it runs', async () => {
-    const agent = declaringAgent(table)
-    const first = await agent.publish({ a: '@daily', b: '@daily' })
-    await agent.sync()
+    const { agent, first } = await aSynced({ a: '@daily', b: '@daily' })
     await agent.publish({ c: '@daily' })
-    const stores = agent.storesOn(table)
-    let promoted = false
-    const list: typeof stores.schedules.list = async (params) => {
-      const page = await stores.schedules.list(params)
-      if (!promoted) await agent.promote(first)
-      promoted = true
-      return page
-    }
-    await agent.sync({ ...stores, schedules: { ...stores.schedules, list } })
+    let promoted: Promise<unknown> | null = null
+    await agent.sync(afterList(agent, async () => (promoted ??= agent.promote(first))))
     expect(await agent.schedules()).toEqual({ a: '@daily', b: '@daily' })
     expect(await agent.timers()).toEqual([])
   })
@@ -224,15 +218,12 @@ describe('syncSchedules', () => {
     const agent = declaringAgent(table)
     const first = await agent.publish({})
     await agent.publish({ late: '@daily' })
-    const stores = agent.storesOn(table)
-    const slow: typeof stores.schedules.list = async (params) => {
-      const page = await stores.schedules.list(params)
+    const slow = afterList(agent, async () => {
       agent.wait(61_000)
       await agent.promote(first)
       await agent.sync()
-      return page
-    }
-    await expect(agent.sync({ ...stores, schedules: { ...stores.schedules, list: slow } })).rejects.toThrow()
+    })
+    await expect(agent.sync(slow)).rejects.toThrow()
     expect([await agent.schedules(), await agent.timers()]).toEqual([{}, []])
   })
 
@@ -240,9 +231,7 @@ describe('syncSchedules', () => {
   it.each(['before', 'after'] as const)('is repeated when a write fails %s it took effect', async (when) => {
     let failures = 0
     for (let failing = 0; ; failing++) {
-      const agent = declaringAgent(table)
-      const first = await agent.publish({ a: '@daily', b: '@daily' })
-      await agent.sync()
+      const { agent, first } = await aSynced({ a: '@daily', b: '@daily' })
       await agent.put('a', { enabled: false })
       let writes = 0
       const write =
@@ -256,11 +245,8 @@ describe('syncSchedules', () => {
           return result
         }
       const faulty = {
-        ...table,
-        put: write('put'),
-        update: write('update'),
-        delete: write('delete'),
-        writeMany: write('writeMany'),
+        ...{ ...table, put: write('put'), update: write('update') },
+        ...{ delete: write('delete'), writeMany: write('writeMany') },
       } as Table
       const attempt = (step: () => Promise<unknown>) => step().catch(() => undefined)
       await attempt(() => agent.publish({ a: '@weekly', c: '@weekly' }, { on: faulty }))

@@ -2,22 +2,15 @@ import { describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { ExactNumber } from '../../../lib/core/json/exact-number.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
-import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { executionOf } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { queueReplay } from '../../support/replay/a-replay.ts'
+import { queueReplay, withPrices } from '../../support/replay/a-replay.ts'
 
 const scripted = await startScriptedEngine()
-const engine: Engine = {
-  ...scripted.engine,
-  environment: {
-    ...scripted.engine.environment,
-    MODEL_PRICES: '{"openai-compatible/*": {"input": 10, "output": 10}}',
-  },
-}
+const engine = withPrices(scripted.engine)
 const anything = { type: 'object' }
 
 /** A code agent with this body of `run(input, context)`. */
@@ -38,23 +31,19 @@ async function score(
   const original = executionOf(version, { input: input as never })
   await engine.executions.create({ execution: original })
   await processMessage(engine, original.id, aMessage())
-  const ended = await engine.executions.get(original)
-  if (!ended) throw new Error('There is no original.')
   const inputSchema = { type: 'object', properties: { input: anything, output: anything } }
   await anAgent(organizationId, 'scorer', body, { inputSchema, ...fields })
   const draft = await anAgent(organizationId, 'agent', 'return { answer: "2" }', { inputSchema: anything })
   const trial = { organizationId, id: system.newId() }
-  const line = await queueReplay(engine, ended, draft, {
+  const line = await queueReplay(engine, original, draft, {
     batch: { id: trial.id, customId: original.id, line: 0, lane: 0 },
     settings: { scorers: [{ agent: 'scorer', tolerance: 0 }], maxTrialCostUsd: 1 },
   })
   await processMessage(engine, line.id, aMessage())
   const stored = await engine.executions.get(line)
   const { scores: [pair] = [], verdict } = stored?.judgement ?? {}
-  const { month: spent = 0 } =
-    (await engine.limits?.getSpent({
-      ...{ organizationId, subject: { kind: 'trial', id: trial.id }, at: Date.now() },
-    })) ?? {}
+  const subject = { kind: 'trial' as const, id: trial.id }
+  const { month: spent } = await engine.limits.getSpent({ organizationId, subject, at: Date.now() })
   const run = await engine.executions.get({ organizationId, id: pair?.originalScoreId ?? '' })
   return { status: stored?.status, verdict, pair, spent, run }
 }

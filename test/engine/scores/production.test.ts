@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { forgetCurrentVersion } from '../../../lib/agents/resolve-version.ts'
+import type { Version } from '../../../lib/core/agent.ts'
 import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { SCORES } from '../../../lib/core/notification.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
@@ -11,9 +12,15 @@ import { system } from '../../../lib/system.ts'
 import { aVersion, type Death, mortalTable } from '../../support/rollouts/rollout-run.ts'
 import { FAITHFUL, ScoredService } from '../../support/scores/scored-service.ts'
 import { memoryTable, scan } from '../../support/tables/memory-table.ts'
-import { rate } from './rate.ts'
 
-const newService = (scorers = [FAITHFUL], table = memoryTable()) => ScoredService.create(table, { scorers })
+const newService = (scorers = [FAITHFUL], table = memoryTable()) => ScoredService.create(table, scorers)
+/** Archives the scorer, which other processes notice at once. */
+async function archiveScorer({ table, organizationId, scorer: { agentId: id } }: ScoredService) {
+  const archivedAt = new Date().toISOString()
+  await openStores(table).agents.setArchived({ organizationId, id, archivedAt })
+  forgetCurrentVersion(id)
+}
+
 const ERROR = { code: 'AgentFailed', message: 'It failed.' }
 
 describe('a production run with a scorer', () => {
@@ -35,27 +42,23 @@ describe('a production run with a scorer', () => {
     expect(await service.sums()).toEqual([{ runs: 1, sum: 800_000, squares: 640_000, low: 0, failed: 0 }])
   })
 
-  it('has no score, and says so: the scorer answers no number from 0 to 1', async () => {
+  it.each<[string, (service: ScoredService) => Promise<void>, object]>([
+    ['answers no number from 0 to 1', (service) => service.score(1.01), { code: 'InvalidScore' }],
+    ['fails', (service) => service.fail({ ...ERROR, secret: 'x' }), ERROR],
+  ])('has no score, and says so: the scorer %s', async (_, end, error) => {
     const service = await newService()
     const run = await service.run()
-    await service.score(1.01)
-    expect(await service.scoresOf(run)).toMatchObject([{ score: null, error: { code: 'InvalidScore' } }])
+    await end(service)
+    expect(await service.scoresOf(run)).toMatchObject([{ score: null, error }])
+    expect(JSON.stringify(await service.scoresOf(run))).not.toContain('secret')
     expect((await service.read(run.id))?.status).toBe('SUCCESS')
     expect(await service.sums()).toMatchObject([{ runs: 0, failed: 1 }])
   })
 
-  it('has no score, and says so: the scorer fails', async () => {
-    const service = await newService()
-    const run = await service.run()
-    await service.fail({ ...ERROR, secret: 'x' })
-    expect(await service.scoresOf(run)).toMatchObject([{ score: null, error: ERROR }])
-    expect(JSON.stringify(await service.scoresOf(run))).not.toContain('secret')
-  })
-
   it('has no score, and says so: the scorer is archived, or its tenant is at a limit', async () => {
     const service = await newService()
-    const { agents, limits } = openStores(service.table)
-    const { organizationId, scorer } = service
+    const { limits } = openStores(service.table)
+    const { organizationId } = service
     const subject = { kind: 'tenant' as const, id: 'acme' }
     const all = { ...NO_LIMITS, maxCostUsd: { day: 1, month: null }, updatedAt: new Date().toISOString() }
     const run = await service.run()
@@ -69,9 +72,7 @@ describe('a production run with a scorer', () => {
     await limits.delete({ organizationId, subject })
     forgetLimits(organizationId, subject)
     const another = await service.run()
-    const archivedAt = new Date().toISOString()
-    await agents.setArchived({ organizationId, id: scorer.agentId, archivedAt })
-    forgetCurrentVersion(scorer.agentId)
+    await archiveScorer(service)
     await service.deliver()
     expect(await service.scoresOf(another)).toMatchObject([
       { executionId: null, error: { code: 'AgentArchived' } },
@@ -100,46 +101,35 @@ describe('a production run with a scorer', () => {
   it('is scored by the version of the scorer that is current then, and never by its draft', async () => {
     const service = await newService()
     const { agents } = openStores(service.table)
-    const { organizationId, slug } = service.scorer
+    const { scorer } = service
+    const publish = async (status: Version['status']) => {
+      const version = aVersion({ ...scorer, id: system.newId(), status })
+      await agents.publish({ version, code: null })
+      forgetCurrentVersion(scorer.agentId)
+      return version.id
+    }
     const run = await service.run()
-    const draft = aVersion({ ...service.scorer, id: system.newId(), status: 'DRAFT', organizationId, slug })
-    await agents.publish({ version: draft, code: null })
-    forgetCurrentVersion(service.scorer.agentId)
+    await publish('DRAFT')
     await service.score(1)
-    expect(await service.scoresOf(run)).toMatchObject([{ versionId: service.scorer.id }])
-    const next = aVersion({ ...service.scorer, id: system.newId(), organizationId, slug })
-    await agents.publish({ version: next, code: null })
-    forgetCurrentVersion(service.scorer.agentId)
+    expect(await service.scoresOf(run)).toMatchObject([{ versionId: scorer.id }])
+    const versionId = await publish('PUBLISHED')
     const another = await service.run()
     await service.score(1)
-    expect(await service.scoresOf(another)).toMatchObject([{ versionId: next.id }])
+    expect(await service.scoresOf(another)).toMatchObject([{ versionId }])
   })
 })
 
 describe('runs that are not scored', () => {
-  it.each([
-    [
-      'that fail',
-      async (service: ScoredService) => service.run({}, { status: 'ERROR', error: ERROR } as never),
-    ],
-    ['of a trial', (service: ScoredService) => service.run({ replay: { isTrial: true } as never })],
-    [
-      'of a draft',
-      (service: ScoredService) => service.run({ version: { ...service.scored, status: 'DRAFT' } }),
-    ],
-    [
-      'of a scorer',
-      (service: ScoredService) =>
-        service.run({ scored: { executionId: system.newId(), trial: { id: 'x', maxCostUsd: 0 } } }),
-    ],
-    [
-      'outside of the sample',
-      (service: ScoredService) =>
-        service.run({ version: { ...service.scored, scorers: [{ agent: 'faithful', min: 1 }] } }),
-    ],
-  ])('are those %s', async (_, run) => {
+  type Given = { version?: Partial<Version>; outcome?: object; replay?: object; scored?: object }
+  it.each<[string, Given]>([
+    ['that fail', { outcome: { status: 'ERROR', error: ERROR } }],
+    ['of a trial', { replay: { isTrial: true } }],
+    ['of a draft', { version: { status: 'DRAFT' } }],
+    ['of a scorer', { scored: { executionId: system.newId(), trial: { id: 'x', maxCostUsd: 0 } } }],
+    ['outside of the sample', { version: { scorers: [{ agent: 'faithful', min: 1 }] } }],
+  ])('are those %s', async (_, { version, outcome, ...given }) => {
     const service = await newService()
-    await run(service)
+    await service.run({ version: { ...service.scored, ...version }, ...(given as object) }, outcome)
     expect(service.outbox.messages()).toEqual([])
   })
 
@@ -179,15 +169,10 @@ describe('a score that is too low', () => {
     await service.outbox.sweep()
     await service.deliver()
     expect(service.outbox.sent).toMatchObject([{ destinationId: webhook.id, type: 'score.low' }])
+    const { agentId, id: versionId } = service.scored
     expect(service.outbox.sent[0]?.data).toEqual({
-      ...{
-        agentId: service.scored.agentId,
-        versionId: service.scored.id,
-        executionId: run.id,
-        tenantId: 'acme',
-      },
+      ...{ agentId, versionId, executionId: run.id, tenantId: 'acme', scoreExecutionId: service.idOf(run) },
       ...{ scorer: 'faithful', score: 0.69, min: 0.7, reason: 'A name is invented.' },
-      scoreExecutionId: service.idOf(run),
     })
   })
 
@@ -208,11 +193,11 @@ describe('a score that is too low', () => {
     await service.run()
     await service.score(0.9)
     expect(await list(service, 'low')).toEqual([id])
-    await rate(service, id, -1, false)
+    await service.rate(id, -1, false)
     expect(await list(service, 'low')).toEqual([id])
     expect(await list(service, 'reviewed')).toEqual([])
-    await rate(service, id, -1, true)
-    await rate(service, id, -1, false)
+    await service.rate(id, -1, true)
+    await service.rate(id, -1, false)
     expect(await list(service, 'low')).toEqual([])
     expect(await list(service, 'reviewed')).toEqual([id])
   })
@@ -220,7 +205,7 @@ describe('a score that is too low', () => {
   it('waits for no review that was given before', async () => {
     const service = await newService()
     const { id } = await service.run()
-    await rate(service, id, 1, true)
+    await service.rate(id, 1, true)
     await service.score(0.1)
     expect(await list(service, 'low', null)).toEqual([])
     expect(await list(service, 'reviewed', null)).toEqual([id])
@@ -237,7 +222,7 @@ describe('whatever dies while a run is scored', () => {
     const dying = async () => {
       await service.finish(run, {}, table)
       await service.deliver(table)
-      await service.work({ output: { score: 0.5 } } as never, table)
+      await service.work({ output: { score: 0.5 } }, table)
       await service.deliver(table)
     }
     await dying().catch(() => undefined)
@@ -249,7 +234,7 @@ describe('whatever dies while a run is scored', () => {
       // What the sweeper sends again.
       const open = (await service.scorerRuns()).filter(({ status }) => status === 'IN_PROGRESS')
       for (const { id: executionId } of open) service.queued.push({ executionId } as never)
-      await service.work({ output: { score: 0.5 } } as never)
+      await service.work({ output: { score: 0.5 } })
     }
     return { service, run, requests: process.requests }
   }
@@ -260,18 +245,11 @@ describe('whatever dies while a run is scored', () => {
     for (let request = 0; request < requests; request++)
       for (const isAfter of [false, true]) {
         const { service, run } = await play({ request, isAfter })
-        const note = { request, isAfter }
-        expect({ ...note, runs: (await service.scorerRuns()).length }).toEqual({ ...note, runs: 1 })
-        expect({ ...note, scores: await service.scoresOf(run) }).toMatchObject({
-          ...note,
-          scores: [{ score: 0.5 }],
-        })
-        expect({ ...note, sums: await service.sums() }).toMatchObject({
-          ...note,
-          sums: [{ runs: 1, low: 1 }],
-        })
-        const events = new Set(service.outbox.sent.map(({ eventId }) => eventId))
-        expect({ ...note, events: events.size }).toEqual({ ...note, events: 1 })
+        const note = `${isAfter ? 'after' : 'before'} ${request}`
+        expect(await service.scorerRuns(), note).toHaveLength(1)
+        expect(await service.scoresOf(run), note).toMatchObject([{ score: 0.5 }])
+        expect(await service.sums(), note).toMatchObject([{ runs: 1, low: 1 }])
+        expect(new Set(service.outbox.sent.map(({ eventId }) => eventId)).size, note).toBe(1)
       }
   })
 
@@ -285,7 +263,7 @@ describe('whatever dies while a run is scored', () => {
     }
     await twice()
     service.queued.push(...service.queued)
-    await service.work({ output: { score: 0.5 } } as never)
+    await service.work({ output: { score: 0.5 } })
     await twice()
     expect(await service.scorerRuns()).toHaveLength(1)
     expect(await service.scoresOf(run)).toMatchObject([{ score: 0.5 }])
@@ -296,24 +274,19 @@ describe('whatever dies while a run is scored', () => {
     const service = await newService()
     const run = await service.run()
     await service.score(0.8)
-    const { organizationId, scorer } = service
-    const archivedAt = new Date().toISOString()
-    await openStores(service.table).agents.setArchived({ organizationId, id: scorer.agentId, archivedAt })
-    forgetCurrentVersion(scorer.agentId)
+    await archiveScorer(service)
     await service.scoreOn(service.table)(run)
     expect(await service.scoresOf(run)).toMatchObject([{ score: 0.8, error: null }])
   })
 
   it('two scorers that end at the same time both count', async () => {
     const service = await newService([FAITHFUL, { agent: 'polite', min: 0.9, sample: 100 }])
-    const { organizationId } = service
-    const polite = aVersion({ ...service.scorer, id: system.newId(), organizationId, slug: 'polite' })
-    const { agents } = openStores(service.table)
-    const { agentId: _, ...version } = polite
-    await agents.publish({ version: aVersion({ ...version, organizationId, slug: 'polite' }), code: null })
+    const { agentId: _, ...scorer } = service.scorer
+    const version = aVersion({ ...scorer, id: system.newId(), slug: 'polite' })
+    await openStores(service.table).agents.publish({ version, code: null })
     const run = await service.run()
     await service.deliver()
-    await service.work({ output: { score: 0.8 } } as never)
+    await service.work({ output: { score: 0.8 } })
     await service.outbox.deliver()
     expect(await service.scoresOf(run)).toMatchObject([{ score: 0.8 }, { score: 0.8 }])
   })
@@ -352,7 +325,7 @@ describe('the deletion of a run', () => {
       if (when.startsWith('before')) await remove()
       await service.deliver()
       if (when.startsWith('while')) await remove()
-      await service.work({ output: { score: 0.1 } } as never)
+      await service.work({ output: { score: 0.1 } })
       if (when.startsWith('after')) {
         await service.deliver()
         await remove()
@@ -375,10 +348,9 @@ describe('the deletion of a run', () => {
     const { executions } = service.outbox.stores
     const run = await service.run()
     await service.score(0.9)
-    const { organizationId } = service
-    expect(
-      await executions.delete({ organizationId, id: service.idOf(run), now: service.outbox.now() }),
-    ).toBe('deleted')
+    const { organizationId, outbox } = service
+    const key = { organizationId, id: service.idOf(run) }
+    expect(await executions.delete({ ...key, now: outbox.now() })).toBe('deleted')
     expect(await service.scoresOf(run)).toMatchObject([{ score: 0.9 }])
   })
 })

@@ -4,7 +4,6 @@ import { readAgreement, readScores } from '../../../lib/engine/usage/read-scores
 import { system } from '../../../lib/system.ts'
 import { ScoredService } from '../../support/scores/scored-service.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
-import { rate } from './rate.ts'
 
 const accessOf = ({ organizationId }: ScoredService, limits: Partial<Access> = {}): Access => ({
   ...{ ...UNLIMITED, organizationId, tokenId: 'token' },
@@ -15,18 +14,14 @@ describe('readAgreement', () => {
   it('compares scores with reviews: not with ratings of users, and only of agents that the token may see', async () => {
     const service = await ScoredService.create(memoryTable())
     const { scored, outbox } = service
-    const runs = [
-      ...[[0.9, 1] as const, [0.7, 1] as const, [0.8, -1] as const],
-      ...[[0.1, -1] as const, [0.69, -1] as const, [0.2, 1] as const],
-    ]
-    for (const [score, rating] of runs) {
+    const rated = async (score: number, rating: 1 | -1, isReview = true) => {
       const { id } = await service.run()
       await service.score(score)
-      await rate(service, id, rating, true)
+      await service.rate(id, rating, isReview)
     }
-    const rated = await service.run()
-    await service.score(0.1)
-    await rate(service, rated.id, 1, false)
+    for (const score of [0.9, 0.7, 0.2]) await rated(score, 1)
+    for (const score of [0.8, 0.1, 0.69]) await rated(score, -1)
+    await rated(0.1, 1, false)
     await service.run()
     await service.fail({ code: 'AgentFailed', message: 'It failed.' })
     const read = (access: Access, query = {}) => readAgreement(outbox.stores, { access, query })

@@ -14,7 +14,7 @@ import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { aMessage, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
-import { originalsOn, queueReplay } from '../../support/replay/a-replay.ts'
+import { originalsOn, queueReplay, withPrices } from '../../support/replay/a-replay.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
 import { engineTable } from '../../support/tables/memory-table.ts'
 
@@ -22,15 +22,8 @@ const table = await engineTable()
 const scripted = await startScriptedEngine()
 const CENT = 0.01
 
-/** A token costs a millicent: a response of 1,000 tokens is a cent. */
-const engine: Engine = {
-  ...scripted.engine,
-  environment: {
-    ...scripted.engine.environment,
-    MODEL_PRICES: '{"openai-compatible/*": {"input": 10, "output": 10}}',
-  },
-}
-const { anAgent, anOriginal, aDraft } = originalsOn({ ...scripted, engine: engine as typeof scripted.engine })
+const engine = withPrices(scripted.engine)
+const { anAgent, anOriginal, aDraft } = originalsOn({ ...scripted, engine })
 
 const usage = { inputTokens: 999, outputTokens: 1 }
 const says = (output: JsonObject) => ({ calls: [finalAnswer(output)], usage })
@@ -55,10 +48,11 @@ async function aScorer(
 
 const scores = (...values: unknown[]): Script => values.map((score) => says({ score } as JsonObject))
 
-type Given = { scorers?: Replay['scorers']; maxTrialCostUsd?: number; on?: Engine; tenantId?: string }
+type Given = { scorers?: Replay['scorers']; maxTrialCostUsd?: number }
 
-/** A line of a trial of `draft`, which has not begun. */
-async function aLine(original: Execution, draft: Version, given: Given = {}) {
+/** A line of a trial of a version that answers so, which has not begun. */
+async function aLine(original: Execution, version: Version, given: Given = {}, script = PARAPHRASE) {
+  const { draft } = await aDraft(version, script)
   const { scorers = [{ agent: 'faithful', tolerance: 0.1 }], maxTrialCostUsd = 1 } = given
   const trialId = system.newId()
   const line = await queueReplay(engine, original, draft, {
@@ -73,40 +67,42 @@ async function aLine(original: Execution, draft: Version, given: Given = {}) {
   }
   /** The runs of scorers, in the order of their beginning. */
   const children = async () => {
-    const items = await table.query({
+    const { items } = await table.query({
       KeyConditionExpression: 'pk = :pk',
       ExpressionAttributeValues: { ':pk': executionKey(line.id).pk },
       ConsistentRead: true,
     })
-    const ids = items.items.flatMap(({ pk, sk }) => childIdOf({ pk: String(pk), sk: String(sk) }) ?? [])
+    const ids = items.flatMap(({ pk, sk }) => childIdOf({ pk: String(pk), sk: String(sk) }) ?? [])
     const { organizationId } = line
     const found = await Promise.all(ids.map((id) => engine.executions.get({ organizationId, id })))
     return found.filter((each) => each !== null)
   }
-  const run = async (on: Engine = given.on ?? engine) => {
+  const run = async (on: Engine = engine) => {
     await processMessage(on, line.id, aMessage())
     return stored()
   }
-  const spent = async () =>
-    (
-      await engine.limits?.getSpent({
-        organizationId: line.organizationId,
-        subject: { kind: 'trial', id: trialId },
-        at: Date.now(),
-      })
-    )?.month ?? 0
-  return { line, stored, children, run, spent, trialId }
+  const spent = async () => {
+    const { organizationId } = line
+    const subject = { kind: 'trial' as const, id: trialId }
+    return (await engine.limits.getSpent({ organizationId, subject, at: Date.now() }))?.month ?? 0
+  }
+  return { line, draft, stored, children, run, spent }
 }
 
-const ORIGINAL = [says({ answer: 'Because of the order.' })]
-const PARAPHRASE = [says({ answer: 'The order is why.' })]
+const SETTINGS = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
+const ORIGINAL: Script = [says({ answer: 'Because of the order.' })]
+const PARAPHRASE: Script = [says({ answer: 'The order is why.' })]
+
+/** A line whose scorer says this. */
+async function aScoredLine(script: Script, fields: Parameters<typeof aScorer>[2] = {}, given: Given = {}) {
+  const { original, version } = await anOriginal(ORIGINAL)
+  const scorer = await aScorer(version, script, fields)
+  return { original, version, scorer, ...(await aLine(original, version, given)) }
+}
 
 describe('a line of a trial with a scorer', () => {
   it('is EQUIVALENT if its output differs and its score does not', async () => {
-    const { original, version } = await anOriginal(ORIGINAL)
-    const { requests } = await aScorer(version, scores(0.9, 0.8))
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const { run, children, spent } = await aLine(original, draft)
+    const { original, scorer, run, children, spent } = await aScoredLine(scores(0.9, 0.8))
     const line = await run()
     const [first, second] = await children()
     expect(line).toMatchObject({
@@ -118,15 +114,15 @@ describe('a line of a trial with a scorer', () => {
         scoring: { costUsd: 2 * CENT },
       },
     })
-    expect(requests).toHaveLength(2)
-    for (const child of [first, second])
-      expect(child).toMatchObject({
-        status: 'SUCCESS',
-        source: 'SCORE',
-        parentExecutionId: line.id,
-        replay: null,
-        batch: null,
-      })
+    expect(scorer.requests).toHaveLength(2)
+    const expected = {
+      status: 'SUCCESS',
+      source: 'SCORE',
+      parentExecutionId: line.id,
+      replay: null,
+      batch: null,
+    }
+    expect([first, second]).toMatchObject([expected, expected])
     expect(new Set([first, second].map((child) => child?.scored?.executionId))).toEqual(
       new Set([original.id, line.id]),
     )
@@ -143,25 +139,20 @@ describe('a line of a trial with a scorer', () => {
   })
 
   it('is CHANGED if its score differs by more than the tolerance', async () => {
-    const { original, version } = await anOriginal(ORIGINAL)
-    await aScorer(version, scores(0.9, 0.7))
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const { run } = await aLine(original, draft)
+    const { run } = await aScoredLine(scores(0.9, 0.7))
     expect((await run()).judgement).toMatchObject({ verdict: 'CHANGED', scores: [{ trial: 0.7 }] })
   })
 
   it('is scored once if its output is the same, and an output that was scored before is not scored again', async () => {
     const { original, version } = await anOriginal(ORIGINAL)
     const { requests } = await aScorer(version, scores(0.9, 0.2))
-    const { draft } = await aDraft(version, ORIGINAL, {})
-    const same = await aLine(original, draft)
+    const same = await aLine(original, version, {}, ORIGINAL)
     expect((await same.run()).judgement).toMatchObject({
       verdict: 'SAME',
       scores: [{ original: 0.9, trial: 0.9 }],
     })
     expect(await same.children()).toHaveLength(1)
-    const { draft: other } = await aDraft(version, PARAPHRASE)
-    const changed = await aLine(original, other)
+    const changed = await aLine(original, version)
     expect((await changed.run()).judgement?.scores).toMatchObject([{ original: 0.9, trial: 0.2 }])
     expect(requests).toHaveLength(2)
     expect((await changed.children()).map(({ cached }) => cached).sort()).toEqual([false, true])
@@ -174,10 +165,8 @@ describe('a line of a trial with a scorer', () => {
       feedback: { rating: -1, correctedOutput: { answer: 'Because.' }, note: null },
     })
     await aScorer(version, scores(0.9, 0.8), { declares: ALL })
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const { run, children } = await aLine(original, draft)
-    const line = await run()
-    expect(line.judgement?.scores).toMatchObject([{ original: 0.9, trial: 0.8 }])
+    const { draft, run, children } = await aLine(original, version)
+    expect((await run()).judgement?.scores).toMatchObject([{ original: 0.9, trial: 0.8 }])
     const inputs = await children()
     expect(inputs.map(({ tenantId }) => tenantId)).toEqual(['acme', 'acme'])
     const sameFor = (answer: string) => ({
@@ -196,15 +185,12 @@ describe('a line of a trial with a scorer', () => {
 
 describe('a scorer that leaves no score', () => {
   /** What becomes of a line whose scorer is like this. */
-  async function scored(script: Script, fields: Parameters<typeof aScorer>[2] = {}, given: Given = {}) {
-    const { original, version } = await anOriginal(ORIGINAL)
-    const scorer = await aScorer(version, script, fields)
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const line = await aLine(original, draft, given)
+  async function scored(...given: Parameters<typeof aScoredLine>) {
+    const { scorer, ...line } = await aScoredLine(...given)
     const { status, judgement } = await line.run()
     // Whatever the scorer does, the run has succeeded.
     expect({ status, verdict: judgement?.verdict }).toEqual({ status: 'SUCCESS', verdict: 'CHANGED' })
-    return { pair: judgement?.scores?.[0], ...scorer, line }
+    return { pair: judgement?.scores?.[0], requests: scorer.requests, line }
   }
 
   it('says no number', async () => {
@@ -217,31 +203,21 @@ describe('a scorer that leaves no score', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('says nothing of the second output', async () => {
+  it('says nothing of the second output, or fails', async () => {
     const { pair } = await scored(scores(0.9, 'high'))
     expect(pair).toMatchObject({ original: 0.9, trial: null, error: { code: 'InvalidScore' } })
+    const failed = await scored([{ status: 400, message: 'No.' }])
+    expect(failed.pair).toMatchObject({ original: null, error: { code: 'ModelFailed' } })
+    expect((await failed.line.children())[0]).toMatchObject({ status: 'ERROR' })
   })
 
-  it('fails', async () => {
-    const { pair, line } = await scored([{ status: 400, message: 'No.' }])
-    expect(pair).toMatchObject({ original: null, error: { code: 'ModelFailed' } })
-    expect((await line.children())[0]).toMatchObject({ status: 'ERROR' })
-  })
-
-  it('is over its own budget', async () => {
-    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, maxTokens: 10 }
-    const { pair, requests } = await scored(scores(0.9), { execution })
-    expect(pair).toMatchObject({ original: null, error: { code: 'BudgetExceeded' } })
-    expect(requests).toHaveLength(0)
-  })
-
-  it('is over the limit of the trial, which is spent by the line itself', async () => {
+  it('is over its own budget, or over the limit of the trial, which is spent by the line itself', async () => {
+    const own = await scored(scores(0.9), { execution: { ...SETTINGS, maxTokens: 10 } })
+    expect(own.pair).toMatchObject({ original: null, error: { code: 'BudgetExceeded' } })
     const { pair, requests, line } = await scored(scores(0.9), {}, { maxTrialCostUsd: CENT })
-    expect(pair?.error).toEqual({
-      code: 'BudgetExceeded',
-      message: 'The trial has used up what it may cost: 0.01 US dollars (maxTrialCostUsd).',
-    })
-    expect(requests).toHaveLength(0)
+    const message = 'The trial has used up what it may cost: 0.01 US dollars (maxTrialCostUsd).'
+    expect(pair?.error).toEqual({ code: 'BudgetExceeded', message })
+    expect([own.requests, requests]).toEqual([[], []])
     expect(await line.spent()).toBeCloseTo(CENT, 9)
   })
 
@@ -249,22 +225,16 @@ describe('a scorer that leaves no score', () => {
     const missing = await scored(scores(), {}, { scorers: [{ agent: 'nobody', tolerance: 1 }] })
     expect(missing.pair).toMatchObject({ agent: 'nobody', error: { code: 'AgentNotFound' } })
     expect((await scored(scores(), { status: 'DRAFT' })).pair?.error?.code).toBe('VersionNotFound')
-    const { original, version } = await anOriginal(ORIGINAL)
-    const { version: scorer } = await aScorer(version, scores())
-    const { organizationId, agentId: id } = scorer
+    const { scorer, run } = await aScoredLine(scores())
+    const { organizationId, agentId: id } = scorer.version
     await engine.agents.setArchived({ organizationId, id, archivedAt: new Date().toISOString() })
-    const { draft } = await aDraft(version, PARAPHRASE)
-    const { judgement } = await (await aLine(original, draft)).run()
-    expect(judgement).toMatchObject({
-      verdict: 'CHANGED',
-      scores: [{ error: { code: 'AgentNotRun', message: 'The agent faithful is archived.' } }],
-    })
+    const error = { code: 'AgentNotRun', message: 'The agent faithful is archived.' }
+    expect((await run()).judgement).toMatchObject({ verdict: 'CHANGED', scores: [{ error }] })
   })
 
   it('never ends: it has its own time, whatever that of the line is', async () => {
-    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: 1 }
-    const never = new Promise(() => undefined)
-    const { pair, line } = await scored([{ ...says({ score: 1 }), until: never }], { execution })
+    const never = { ...says({ score: 1 }), until: new Promise(() => undefined) }
+    const { pair, line } = await scored([never], { execution: { ...SETTINGS, timeoutSeconds: 1 } })
     expect(pair).toMatchObject({ original: null, error: { code: 'TimedOut' } })
     const [child] = await line.children()
     expect((child?.deadlineAt ?? 0) - Date.parse(child?.createdAt ?? '')).toBe(120_000)
@@ -273,7 +243,7 @@ describe('a scorer that leaves no score', () => {
   it('does not take the input', async () => {
     const { pair } = await scored(scores(1), {
       declares: { output: { type: 'object', properties: { answer: { type: 'number' } } } },
-      execution: { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, enforceInputSchema: true },
+      execution: { ...SETTINGS, enforceInputSchema: true },
     })
     expect(pair).toEqual({
       ...{ agent: 'faithful', original: null, trial: null },
@@ -286,13 +256,11 @@ describe('a line that is stopped while it is scored', () => {
   /** A line whose scorer responds when it is told to. `scoring`: its model was asked. */
   async function aWaitingLine() {
     const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const { original, version } = await anOriginal(ORIGINAL)
-    const { requests } = await aScorer(version, () => {
+    const line = await aScoredLine(() => {
       asked.resolve()
       return { ...says({ score: 0.9 }), until: told.promise }
     })
-    const { draft } = await aDraft(version, PARAPHRASE)
-    return { ...(await aLine(original, draft)), scoring: asked.promise, respond: told.resolve, requests }
+    return { ...line, scoring: asked.promise, respond: told.resolve }
   }
 
   it('ends when it is cancelled, and so does its scorer', async () => {
@@ -308,7 +276,7 @@ describe('a line that is stopped while it is scored', () => {
   })
 
   it('is continued by the next worker when its own shuts down, with the same run of its scorer', async () => {
-    const { line, run, scoring, respond, children, stored, requests } = await aWaitingLine()
+    const { line, run, scoring, respond, children, stored, scorer } = await aWaitingLine()
     let passedMs = 0
     const on = { ...engine, system: { ...system, now: () => Date.now() + passedMs } }
     const stop = new AbortController()
@@ -322,15 +290,11 @@ describe('a line that is stopped while it is scored', () => {
     // The time of its scorers is not that of the line, which may have a limit.
     expect((await stored()).workedMs).toBeLessThan(20_000)
     respond()
-    expect(await run(on)).toMatchObject({
-      status: 'SUCCESS',
-      judgement: {
-        verdict: 'EQUIVALENT',
-        scores: [{ original: 0.9, trial: 0.9, originalScoreId: first?.id }],
-      },
-    })
+    const scores = [{ original: 0.9, trial: 0.9, originalScoreId: first?.id }]
+    const judgement = { verdict: 'EQUIVALENT', scores }
+    expect(await run(on)).toMatchObject({ status: 'SUCCESS', judgement })
     expect(await children()).toHaveLength(2)
-    expect(requests).toHaveLength(3)
+    expect(scorer.requests).toHaveLength(3)
   })
 
   it('is deleted with its scores', async () => {

@@ -59,10 +59,9 @@ function aService() {
   }
 }
 
-const times = <T>(n: number, start: (i: number) => Promise<T>) =>
-  Promise.allSettled(Array.from({ length: n }, (_, i) => start(i)))
-
-function partition<T>(results: PromiseSettledResult<T>[]) {
+/** What becomes of so many at the same time. */
+async function times<T>(n: number, start: (i: number) => Promise<T>) {
+  const results = await Promise.allSettled(Array.from({ length: n }, (_, i) => start(i)))
   const passed = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   return { passed, errors }
@@ -75,7 +74,7 @@ describe('admission', () => {
   it('admits no more than the limit of 200 concurrent runs, and rejects the others with Retry-After', async () => {
     const { organizationId, process, record, open } = aService()
     const admit = process(LIMIT)
-    const { passed, errors } = partition(await times(200, () => admit(organizationId, record)))
+    const { passed, errors } = await times(200, () => admit(organizationId, record))
     expect(passed).toHaveLength(LIMIT)
     expect(errors).toHaveLength(200 - LIMIT)
     for (const error of errors) {
@@ -87,10 +86,10 @@ describe('admission', () => {
 
   it('counts open executions in a new process', async () => {
     const { organizationId, process, record } = aService()
-    const admitted = partition(await times(LIMIT - 2, () => process(LIMIT)(organizationId, record)))
+    const admitted = await times(LIMIT - 2, () => process(LIMIT)(organizationId, record))
     expect(admitted.passed).toHaveLength(LIMIT - 2)
     const admit = process(LIMIT)
-    expect(partition(await times(20, () => admit(organizationId, record))).passed).toHaveLength(2)
+    expect((await times(20, () => admit(organizationId, record))).passed).toHaveLength(2)
   })
 
   it('counts every 10 s below half of the limit, and for every run above', async () => {
@@ -108,15 +107,15 @@ describe('admission', () => {
   it('counts once for a burst up to half of the limit', async () => {
     const { organizationId, process, record, counts, open } = aService()
     const admit = process(400)
-    expect(partition(await times(150, () => admit(organizationId, record))).errors).toEqual([])
+    expect((await times(150, () => admit(organizationId, record))).errors).toEqual([])
     expect(await open()).toBe(150)
     expect(counts()).toBe(1)
   })
 
   it.each([
-    { written: 'not yet written', isWritten: false },
-    { written: 'written, but not yet confirmed,', isWritten: true },
-  ])('admits exactly the limit while executions are $written when it counts', async ({ isWritten }) => {
+    ['not yet written', false],
+    ['written, but not yet confirmed,', true],
+  ])('admits exactly the limit while executions are %s when it counts', async (_, isWritten) => {
     const { organizationId, process, record, counts, open, advance } = aService()
     const admit = process(100)
     let records = 0
@@ -129,7 +128,7 @@ describe('admission', () => {
       await hasCounted
       return execution
     }
-    const { passed } = partition(await times(150, () => admit(organizationId, recordSlowly)))
+    const { passed } = await times(150, () => admit(organizationId, recordSlowly))
     expect(passed).toHaveLength(100)
     expect(await open()).toBe(100)
   })
@@ -140,9 +139,8 @@ describe('admission', () => {
     const running: Execution[] = []
     let admitted = 0
     for (let i = 0; i < ROUNDS; i++) {
-      const { passed } = partition(
-        await times(1, () => (i % 2 === 0 ? first : second)(organizationId, record)),
-      )
+      const admit = i % 2 === 0 ? first : second
+      const { passed } = await times(1, () => admit(organizationId, record))
       running.push(...passed)
       admitted += passed.length
       expect(await open()).toBeLessThanOrEqual(LIMIT)
@@ -162,33 +160,23 @@ describe('admission', () => {
       times(20, () => admit(organizationId, record)),
       times(LIMIT, () => admit(other, () => record(other))),
     ])
-    expect(partition(ours).passed).toHaveLength(LIMIT)
-    expect(partition(theirs).passed).toHaveLength(LIMIT)
+    for (const { passed } of [ours, theirs]) expect(passed).toHaveLength(LIMIT)
   })
 
-  it.each([LIMIT, 1_000])('rejects only the caller whose count failed, with a limit of %i', async (limit) => {
-    const { organizationId, process, record, failNextCount } = aService()
+  it.each([
+    ['count', LIMIT],
+    ['count', 1_000],
+    ['record', LIMIT],
+    ['record', 1_000],
+  ])('rejects only the caller whose %s failed, with a limit of %i', async (failing, limit) => {
+    const { organizationId, process, record, failNextCount, open } = aService()
     const admit = process(limit)
     const fault = new Unavailable(new Error('no answer'))
-    failNextCount(fault)
-    const { passed, errors } = partition(await times(LIMIT + 1, () => admit(organizationId, record)))
+    if (failing === 'count') failNextCount(fault)
+    const recordOrFail = (i: number) => (failing === 'record' && i === 2 ? Promise.reject(fault) : record())
+    const { passed, errors } = await times(LIMIT + 1, (i) => admit(organizationId, () => recordOrFail(i)))
     expect(errors).toEqual([fault])
     expect(passed).toHaveLength(LIMIT)
+    expect(await open()).toBe(LIMIT)
   })
-
-  it.each([LIMIT, 1_000])(
-    'rejects only the caller whose record failed, with a limit of %i',
-    async (limit) => {
-      const { organizationId, process, record, open } = aService()
-      const admit = process(limit)
-      const fault = new Unavailable(new Error('no answer'))
-      const recordOrFail = (i: number) => (i === 2 ? Promise.reject(fault) : record())
-      const { passed, errors } = partition(
-        await times(LIMIT + 1, (i) => admit(organizationId, () => recordOrFail(i))),
-      )
-      expect(errors).toEqual([fault])
-      expect(passed).toHaveLength(LIMIT)
-      expect(await open()).toBe(LIMIT)
-    },
-  )
 })

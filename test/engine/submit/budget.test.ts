@@ -14,7 +14,7 @@ import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
-import { type Consumption, meterCapacity } from '../../support/proxy/observe.ts'
+import { meterCapacity } from '../../support/proxy/observe.ts'
 import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
 
 let own: TestOrganization
@@ -31,9 +31,7 @@ beforeAll(async () => {
   // An agent's code is loaded once per process, and open executions are counted once in many runs.
   await run('echo', { text: 'warm' })
 })
-afterAll(async () => {
-  await proxy.stop()
-})
+afterAll(() => proxy.stop())
 
 const sent: string[] = []
 const queue: RunQueue = { send: async ({ executionId }) => void sent.push(executionId) }
@@ -50,13 +48,8 @@ let warmEngine: ReturnType<typeof engineFor> | undefined
 async function requestOf(slug: string, input: JsonObject, overrides: RunOverrides = {}) {
   warmEngine ??= engineFor(table)
   const engine = warmEngine
-  const { version } = await resolveVersion({
-    store: engine.agents,
-    organizationId: own.id,
-    idOrSlug: slug,
-    versionId: undefined,
-    run: null,
-  })
+  const of = { organizationId: own.id, idOrSlug: slug, versionId: undefined, run: null }
+  const { version } = await resolveVersion({ store: engine.agents, ...of })
   return { engine, request: await buildRunRequest(version, input, overrides) }
 }
 
@@ -66,9 +59,7 @@ async function run(slug: string, input: JsonObject, overrides?: RunOverrides) {
 }
 
 /** The requests and capacity units of some work, as reported by the emulator. */
-async function costOf<T>(
-  work: () => Promise<T>,
-): Promise<{ result: T; cost: Omit<Consumption, 'writtenBytes'> }> {
+async function costOf<T>(work: () => Promise<T>) {
   meter.take()
   const result = await work()
   const { writtenBytes: _, ...cost } = meter.take()
@@ -93,22 +84,16 @@ describe('a warm sync run', () => {
     const plain = () => run('echo', { text: 'plain' })
     expect(await plain()).toMatchObject({ status: 'SUCCESS', cached: false })
     // The record enters three indexes, and at its end leaves one for that of usage.
-    await expectWarmCost(plain, plain, {
-      requests: { PutItem: 1, UpdateItem: 1 },
-      readUnits: 0,
-      writeUnits: 7,
-    })
+    const requests = { PutItem: 1, UpdateItem: 1 }
+    await expectWarmCost(plain, plain, { requests, readUnits: 0, writeUnits: 7 })
   })
 
   it('costs one request, and two write units for each key, only where the agent declares keys', async () => {
     // One key of its input, and one of its output.
     const keyed = () => run('keyed', { orderId: 'O-1300' })
     expect((await keyed()).keys).toHaveLength(2)
-    await expectWarmCost(keyed, keyed, {
-      requests: { BatchWriteItem: 2, PutItem: 1, UpdateItem: 1 },
-      readUnits: 0,
-      writeUnits: 7 + 2 * 2,
-    })
+    const requests = { BatchWriteItem: 2, PutItem: 1, UpdateItem: 1 }
+    await expectWarmCost(keyed, keyed, { requests, readUnits: 0, writeUnits: 7 + 2 * 2 })
   })
 
   it('reads the current version again after a second', async () => {
@@ -126,17 +111,11 @@ describe('a warm sync run', () => {
       input = { text: system.newId() }
       return cached()
     }
-    await expectWarmCost(warmUp, miss, {
-      requests: { GetItem: 1, PutItem: 3, UpdateItem: 1 },
-      readUnits: 1,
-      writeUnits: 9,
-    })
+    const ofMiss = { GetItem: 1, PutItem: 3, UpdateItem: 1 }
+    await expectWarmCost(warmUp, miss, { requests: ofMiss, readUnits: 1, writeUnits: 9 })
     expect(await cached()).toMatchObject({ cached: true })
-    await expectWarmCost(warmUp, cached, {
-      requests: { GetItem: 1, PutItem: 1 },
-      readUnits: 1,
-      writeUnits: 4,
-    })
+    const ofHit = { GetItem: 1, PutItem: 1 }
+    await expectWarmCost(warmUp, cached, { requests: ofHit, readUnits: 1, writeUnits: 4 })
   })
 })
 
@@ -150,16 +129,9 @@ describe('a warm async run', () => {
   it('costs one write to accept, and two writes to run', async () => {
     const runner = engineOn(table)
     await processMessage(runner, (await accept('warm')).id, { message })
-    await expectWarmCost(
-      () => accept('warm'),
-      () => accept('later'),
-      {
-        requests: { PutItem: 1 },
-        readUnits: 0,
-        writeUnits: 4,
-      },
-    )
-    const accepted = await accept('later')
+    const later = () => accept('later')
+    await expectWarmCost(later, later, { requests: { PutItem: 1 }, readUnits: 0, writeUnits: 4 })
+    const accepted = await later()
     expect(sent.at(-1)).toBe(accepted.id)
     const worked = await costOf(() => processMessage(runner, accepted.id, { message }))
     expect(worked.result).toBe('processed')

@@ -39,19 +39,10 @@ function anEngine({ processes = true, syncDeadlineMs = 60_000 } = {}) {
   return { engine: shared, sent, running }
 }
 
-async function run(
-  engine: SubmitEngine,
-  input: JsonObject,
-  options: { stop?: AbortSignal; tenantId?: string } = {},
-) {
-  const { version } = await resolveVersion({
-    store: engine.agents,
-    organizationId: own.id,
-    idOrSlug: 'echo',
-    versionId: undefined,
-    run: null,
-  })
-  const { stop, ...overrides } = options
+type Options = { stop?: AbortSignal; tenantId?: string }
+async function run(engine: SubmitEngine, input: JsonObject, { stop, ...overrides }: Options = {}) {
+  const of = { organizationId: own.id, idOrSlug: 'echo', versionId: undefined, run: null }
+  const { version } = await resolveVersion({ store: engine.agents, ...of })
   return (await submitSync(engine, await buildRunRequest(version, input, overrides), stop)).execution
 }
 
@@ -84,12 +75,8 @@ describe('a synchronous run of code, where other runs share the process', () => 
     await own.publish('echo')
     const { engine } = anEngine({ processes: false, syncDeadlineMs: 50 })
     const tenantId = system.newId()
-    const limits = {
-      ...NO_LIMITS,
-      maxOpenExecutions: 1,
-      queueWhenFull: true,
-      updatedAt: new Date().toISOString(),
-    }
+    const updatedAt = new Date().toISOString()
+    const limits = { ...NO_LIMITS, maxOpenExecutions: 1, queueWhenFull: true, updatedAt }
     await engine.limits?.put({ organizationId: own.id, subject: { kind: 'tenant', id: tenantId }, limits })
     await run(engine, { text: 'first' }, { tenantId })
     await expect(run(engine, { text: 'second' }, { tenantId })).rejects.toThrow(LimitExceeded)

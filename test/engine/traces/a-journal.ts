@@ -9,6 +9,8 @@ export const at = (seconds: number) => new Date(1_780_000_000_000 + seconds * 1_
 /** Everywhere where payloads are. */
 export const SECRET = 'confidential'
 
+const USAGE = { inputTokens: 30, outputTokens: 12, costUsd: 0.25 }
+
 export const aRun = (overrides: Partial<Execution> = {}): Execution => ({
   ...anExecution({ input: { text: SECRET } }),
   status: 'SUCCESS',
@@ -17,18 +19,19 @@ export const aRun = (overrides: Partial<Execution> = {}): Execution => ({
   createdAt: at(0),
   finishedAt: at(60),
   steps: 1,
-  usage: { inputTokens: 30, outputTokens: 12, costUsd: 0.25 },
+  usage: USAGE,
   ...overrides,
 })
 
-const resultOf = (callId: string, result: ToolResult, from: number, to: number): CallResult => ({
+const times = (from: number, to: number) => ({ startedAt: at(from), finishedAt: at(to) })
+
+export const resultOf = (callId: string, result: ToolResult, from: number, to: number): CallResult => ({
   callId,
   result,
-  startedAt: at(from),
-  finishedAt: at(to),
+  ...times(from, to),
 })
 
-const recorded = (step: RecordedStep['step'], ...results: CallResult[]): RecordedStep => ({
+export const recorded = (step: RecordedStep['step'], ...results: CallResult[]): RecordedStep => ({
   step,
   results: new Map(results.map((each) => [each.callId, each])),
 })
@@ -41,14 +44,7 @@ export const modelJournal = (): RecordedStep[] => [
       startedAt: at(1),
       finishedAt: at(3),
       text: SECRET,
-      usage: {
-        inputTokens: 30,
-        outputTokens: 12,
-        cachedInputTokens: 20,
-        cacheWriteTokens: 5,
-        reasoningTokens: 2,
-        costUsd: 0.25,
-      },
+      usage: { ...USAGE, cachedInputTokens: 20, cacheWriteTokens: 5, reasoningTokens: 2 },
       calls: [
         toolCall('c1', 'look_up', { q: SECRET }),
         {
@@ -68,7 +64,6 @@ export const modelJournal = (): RecordedStep[] => [
 
 /** A step, one that fails, one that runs an agent, a wait that has ended and one that has not. */
 export const codeJournal = (): RecordedStep[] => {
-  const times = (from: number, to: number) => ({ startedAt: at(from), finishedAt: at(to) })
   return [
     recorded({ kind: 'CODE', number: 1, name: 'load', value: SECRET, ...times(1, 2) }),
     recorded(
@@ -91,11 +86,8 @@ export const codeJournal = (): RecordedStep[] => {
       resultOf('wait', { ok: true, value: null }, 20, 20),
     ),
     recorded({
-      kind: 'WAIT',
-      number: 5,
-      name: 'paid',
+      ...{ kind: 'WAIT', number: 5, name: 'paid', ...times(21, 21) },
       wait: { kind: 'signal', signals: ['paid'], isAny: false, until: null },
-      ...times(21, 21),
     }),
   ]
 }

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { RecordedStep, StepStore } from '../../../lib/core/step.ts'
 import { traceSender } from '../../../lib/engine/traces/send-trace.ts'
 import { modelStep, toolCall } from '../../support/engine/executions.ts'
 import { listen } from '../../tools/serve.ts'
-import { aRun, codeJournal, modelJournal, SECRET } from './a-journal.ts'
+import { aRun, codeJournal, modelJournal, recorded, resultOf, SECRET } from './a-journal.ts'
 
 /** A journal in pages of this many steps. */
 const stepsOf = (journal: RecordedStep[], pageSize = 500): Pick<StepStore, 'list'> => ({
@@ -42,6 +42,7 @@ async function aReceiver({
 }
 
 const JSON_PROTOCOL = { OTLP_PROTOCOL: 'http/json' }
+const bytesOf = (...bytes: number[]) => Buffer.from(bytes)
 
 const MALFORMED = /^The secret KEYS \(otlpHeaders\) must be name=value, separated by commas\.$/
 
@@ -86,31 +87,24 @@ describe('traceSender', () => {
   describe.each(['http/protobuf', 'http/json'])('with %s', (OTLP_PROTOCOL) => {
     const aLongRun = (text: string) =>
       Array.from({ length: 500 }, (_, index): RecordedStep => {
-        const calls = [toolCall(`c${index}`, 'look_up', { text })]
+        const id = `c${index}`
+        const calls = [toolCall(id, 'look_up', { text })]
         const step = modelStep({ number: index + 1, model: 'openai/gpt-5', text, calls })
-        const { startedAt, finishedAt } = step
-        const result = { ok: true as const, value: text }
-        return {
-          step,
-          results: new Map([[`c${index}`, { callId: `c${index}`, result, startedAt, finishedAt }]]),
-        }
+        return recorded(step, resultOf(id, { ok: true, value: text }, 0, 1))
       })
 
     it('sends a run of 500 steps in one request', async () => {
-      const { received, send } = await aReceiver({
-        steps: stepsOf(aLongRun('Well?')),
-        environment: { OTLP_PROTOCOL },
-      })
+      const steps = stepsOf(aLongRun('Well?'))
+      const { received, send } = await aReceiver({ steps, environment: { OTLP_PROTOCOL } })
       expect(await send(aRun())).toMatchObject({ ok: true })
       expect(received).toHaveLength(1)
       expect(received[0]?.bytes.length).toBeLessThan(1_000_000)
     })
 
     it('sends several, below 4 MB and with each span once, if the steps are large', async () => {
-      const { received, send } = await aReceiver({
-        steps: stepsOf(aLongRun('ä"'.repeat(3_000))),
-        environment: { OTLP_PROTOCOL, OTLP_CONTENT: 'on' },
-      })
+      const steps = stepsOf(aLongRun('ä"'.repeat(3_000)))
+      const environment = { OTLP_PROTOCOL, OTLP_CONTENT: 'on' }
+      const { received, send } = await aReceiver({ steps, environment })
       expect(await send(aRun())).toMatchObject({ ok: true })
       expect(received.length).toBeGreaterThan(1)
       expect(Math.max(...received.map(({ bytes }) => bytes.length))).toBeLessThan(4_000_000)
@@ -162,12 +156,7 @@ describe('traceSender', () => {
 
   it.each([
     // The field rejected_spans of the field partial_success.
-    [
-      'http/protobuf',
-      Buffer.of(10, 2, 8, 2),
-      Buffer.of(10, 9, 18, 7, ...Buffer.from('warning')),
-      Buffer.of(10),
-    ],
+    ['http/protobuf', bytesOf(10, 2, 8, 2), bytesOf(10, 9, 18, 7, ...Buffer.from('warning')), bytesOf(10)],
     ['http/json', '{"partialSuccess":{"rejectedSpans":"2"}}', '{"partialSuccess":{}}', '<html>'],
   ])('is lost if the receiver rejects spans (%s)', async (OTLP_PROTOCOL, rejected, accepted, unknown) => {
     const answered = async (body: string | Buffer) => {
@@ -190,31 +179,26 @@ describe('traceSender', () => {
     expect(result.error).not.toContain(SECRET)
   })
 
-  describe('with a receiver that is slow', () => {
-    afterEach(() => void vi.useRealTimers())
-
-    it('waits 5 seconds for an answer, and begins no request after 25', async () => {
-      vi.useFakeTimers({ toFake: ['Date'] })
-      const timeouts: number[] = []
-      const send = traceSender(
-        { steps: stepsOf(codeJournal().concat(codeJournal(), codeJournal()), 1), agents },
-        { OTLP_ENDPOINT: 'https://collector.example' },
-        async (_request, { timeoutMs }) => {
-          vi.setSystemTime(Date.now() + timeoutMs - 1)
-          timeouts.push(timeoutMs)
-          return { ok: true, responseStatus: 200, error: null, isGone: false }
-        },
-      )
-      const error = 'Not sent within 25 seconds.'
-      expect(await send(aRun())).toEqual({ ok: false, isGone: false, responseStatus: null, error })
-      expect(timeouts).toEqual(Array(6).fill(5_000))
-    })
+  it('waits 5 seconds for a slow receiver, and begins no request after 25', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const timeouts: number[] = []
+    const send = traceSender(
+      { steps: stepsOf(codeJournal().concat(codeJournal(), codeJournal()), 1), agents },
+      { OTLP_ENDPOINT: 'https://collector.example' },
+      async (_request, { timeoutMs }) => {
+        vi.setSystemTime(Date.now() + timeoutMs - 1)
+        timeouts.push(timeoutMs)
+        return { ok: true, responseStatus: 200, error: null, isGone: false }
+      },
+    )
+    const error = 'Not sent within 25 seconds.'
+    expect(await send(aRun())).toEqual({ ok: false, isGone: false, responseStatus: null, error })
+    expect(timeouts).toEqual(Array(6).fill(5_000))
   })
 
   it('throws Unavailable if the journal cannot be read', async () => {
-    const list = async () => {
-      throw new Unavailable(new Error('throttled'))
-    }
+    const list = () => Promise.reject(new Unavailable(new Error('throttled')))
     const { received, send } = await aReceiver({ steps: { list } })
     await expect(send(aRun())).rejects.toThrow(Unavailable)
     expect(received).toEqual([])

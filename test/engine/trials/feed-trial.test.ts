@@ -4,7 +4,7 @@ import { type Execution, failure, type Outcome } from '../../../lib/core/executi
 import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import type { ExecutionListParams } from '../../../lib/core/ports/execution-reader.ts'
 import type { Judgement, TrialSums } from '../../../lib/core/trial.ts'
-import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
+import { NO_LIMITS, type UsageLimits } from '../../../lib/core/usage-limits.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { deleteHidden } from '../../../lib/engine/batches/delete-hidden.ts'
 import { countLines } from '../../../lib/engine/batches/read.ts'
@@ -19,6 +19,7 @@ import { memoryTable } from '../../support/tables/memory-table.ts'
 const table = memoryTable()
 const { executions } = openStores(table)
 const version = await aModelAgent({}, { table })
+const { organizationId, agentId } = version
 beforeAll(() => void vi.stubEnv('OPENAI_COMPATIBLE_BASE_URL', 'http://127.0.0.1:1'))
 
 /** A final execution of the version that has cost so much. */
@@ -45,6 +46,27 @@ async function aTrial(
   return BatchRun.create({ table, version, lines: originals.length, lanes: 2, outcomeOf, ...options, trial })
 }
 
+/** The lines and the record of a trial that has ended without problems. */
+async function endOf(run: BatchRun) {
+  expect(await run.findProblems()).toEqual([])
+  const lines = await run.executions()
+  return { lines, line: lines[0], trial: await run.stored() }
+}
+
+/** Of a whole trial. */
+const endOfTrial = async (...given: Parameters<typeof aTrial>) => endOf(await aTrial(...given))
+
+async function limitTenant({ stores }: BatchRun, id: string, limits: Partial<UsageLimits>) {
+  const subject = { kind: 'tenant' as const, id }
+  const updatedAt = new Date().toISOString()
+  await stores.limits.put({ organizationId, subject, limits: { ...NO_LIMITS, ...limits, updatedAt } })
+  forgetLimits(organizationId, subject)
+  return { organizationId, subject }
+}
+
+const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 20, timeoutSeconds: null }
+const failed = () => failure({ code: 'AgentFailed', message: '' })
+
 type ListFilter = Pick<ExecutionListParams, 'agentId' | 'tenantId' | 'status'>
 const anAmount = (count: number) => Promise.all(Array.from({ length: count }, () => anOriginal()))
 const idsOf = (all: Execution[]) => all.map(({ id }) => id)
@@ -56,9 +78,7 @@ describe('a line of a trial', () => {
     const input = { question: 'Why?' }
     const original = await anOriginal(0.01, { tenantId: 'acme', options, learnedFrom, input })
     const settings = { tools: { default: 'recorded', look_up: 'live' }, models: 'recorded', ignore: ['/at'] }
-    const run = await aTrial([original.id], { settings })
-    expect(await run.findProblems()).toEqual([])
-    const [line] = await run.executions()
+    const { line } = await endOfTrial([original.id], { settings })
     expect(line).toMatchObject({
       source: 'TRIAL',
       input,
@@ -82,44 +102,28 @@ describe('a line of a trial', () => {
 
   it('with recorded models needs no price, whatever the trial may cost', async () => {
     const original = await anOriginal()
-    const { organizationId } = version
     const unpriced = await aModelAgent({ organizationId, model: 'bedrock/without.a-price' }, { table })
     const options = { settings: { models: 'recorded' }, maxCostUsd: 1, version: unpriced }
-    const run = await aTrial([original.id], options)
-    expect(await run.findProblems()).toEqual([])
-    const [line] = await run.executions()
+    const { line } = await endOfTrial([original.id], options)
     expect(line).toMatchObject({ status: 'SUCCESS', replay: { maxTrialCostUsd: 1 } })
     expect(line?.options.maxCostUsd).toBeUndefined()
   })
 
-  it('does not follow the defaults of the version that ran: those of the tried version are its own', async () => {
-    const original = await anOriginal()
-    const tried = await aModelAgent(
-      {
-        organizationId: version.organizationId,
-        model: 'openai-compatible/own',
-        execution: { useCache: true, cacheTtlSeconds: null, maxAgentSteps: 5, timeoutSeconds: null },
-      },
-      { table },
-    )
-    const run = await aTrial([original.id], { version: tried })
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.executions())[0]).toMatchObject({
-      versionId: tried.id,
-      options: { maxAgentSteps: 5, model: null },
-      cache: null,
-    })
-  })
-
-  it('has at most as many steps as the tried version permits', async () => {
-    const original = await anOriginal(0.01, { options: runOptions({ maxAgentSteps: 90 }) })
-    const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 20, timeoutSeconds: null }
-    const { organizationId } = version
-    const run = await aTrial([original.id], {
-      version: await aModelAgent({ organizationId, execution }, { table }),
-    })
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.executions())[0]).toMatchObject({ status: 'SUCCESS', options: { maxAgentSteps: 20 } })
+  it('follows the defaults and limits of the tried version, not those of the version that ran', async () => {
+    const [own, limited] = await Promise.all([
+      anOriginal(),
+      anOriginal(0.01, { options: runOptions({ maxAgentSteps: 90 }) }),
+    ])
+    const fields = {
+      organizationId,
+      model: 'openai-compatible/own',
+      execution: { ...execution, useCache: true },
+    }
+    const tried = await aModelAgent(fields, { table })
+    const { lines } = await endOfTrial(idsOf([own, limited]), { version: tried })
+    const options = { maxAgentSteps: 20, model: null }
+    const expected = { status: 'SUCCESS', versionId: tried.id, options, cache: null }
+    expect(lines).toMatchObject([expected, expected])
   })
 
   it('ends at once if a cost limit of its tenant or agent is reached: others go on', async () => {
@@ -127,80 +131,59 @@ describe('a line of a trial', () => {
       [null, 'acme-without-money', null].map((tenantId) => anOriginal(0.01, { tenantId })),
     )
     const run = await aTrial(idsOf([first, acme, last] as Execution[]), { lanes: 1 })
-    const { organizationId } = version
-    const key = { organizationId, subject: { kind: 'tenant' as const, id: 'acme-without-money' } }
-    const limits = { ...NO_LIMITS, maxCostUsd: { day: null, month: 1 }, updatedAt: new Date().toISOString() }
-    await run.stores.limits.put({ ...key, limits })
+    const tenantId = 'acme-without-money'
+    const key = await limitTenant(run, tenantId, { maxCostUsd: { day: null, month: 1 } })
     await run.stores.limits.addSpent({ ...key, at: run.time(), costUsd: 2 })
-    forgetLimits(organizationId, key.subject)
-    expect(await run.findProblems()).toEqual([])
-    const { tenantId, error, status } = (await run.executions())[1] as Execution
-    expect({ tenantId, status, error }).toEqual({
-      tenantId: 'acme-without-money',
-      status: 'ERROR',
-      error: {
-        code: 'LimitExceeded',
-        message:
-          'The tenant acme-without-money has used up its limit of 1 US dollars per month (maxCostUsd.month).',
-        tenantId: 'acme-without-money',
-        limit: 'maxCostUsd.month',
-        max: 1,
-      },
+    const { lines, trial } = await endOf(run)
+    expect(lines[1]).toMatchObject({ tenantId, status: 'ERROR' })
+    expect(lines[1]?.error).toEqual({
+      ...{ code: 'LimitExceeded', tenantId, limit: 'maxCostUsd.month', max: 1 },
+      message: `The tenant ${tenantId} has used up its limit of 1 US dollars per month (maxCostUsd.month).`,
     })
-    expect((await run.stored())?.sums).toMatchObject({ runs: 3, verdicts: { SAME: 2, ERROR: 1 } })
+    expect(trial?.sums).toMatchObject({ runs: 3, verdicts: { SAME: 2, ERROR: 1 } })
   })
 
   it('waits for limits that last for minutes', async () => {
     const original = await anOriginal(0.01, { tenantId: 'slow' })
     const run = await aTrial([original.id])
-    const { organizationId } = version
-    const key = { organizationId, subject: { kind: 'tenant' as const, id: 'slow' } }
-    const updatedAt = new Date().toISOString()
-    await run.stores.limits.put({ ...key, limits: { ...NO_LIMITS, maxRunsPerMinute: 1, updatedAt } })
-    forgetLimits(organizationId, key.subject)
-    const minute = Math.floor(run.time() / 60_000)
-    await run.stores.limits.countRun({ ...key, minute, max: 1 })
-    await run.stores.limits.countRun({ ...key, minute: minute + 1, max: 1 })
+    const key = await limitTenant(run, 'slow', { maxRunsPerMinute: 1 })
+    const now = Math.floor(run.time() / 60_000)
+    for (const minute of [now, now + 1]) await run.stores.limits.countRun({ ...key, minute, max: 1 })
     await run.drain()
     expect(await run.executions()).toEqual([null])
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.executions())[0]).toMatchObject({ status: 'SUCCESS' })
+    expect((await endOf(run)).line).toMatchObject({ status: 'SUCCESS' })
   })
 
   it('shows no examples where its original had none yet, instead of choosing some', async () => {
     const original = await anOriginal(0.01, { options: runOptions({ useDynamicLearning: true }) })
-    const run = await aTrial([original.id])
-    await run.settle()
-    expect((await run.executions())[0]).toMatchObject({ learnedFrom: [] })
+    expect((await endOfTrial([original.id])).line).toMatchObject({ learnedFrom: [] })
   })
 
   it('ends in ERROR ExecutionNotFound if its original is deleted before it begins', async () => {
-    const [first, second, third] = (await anAmount(3)) as [Execution, Execution, Execution]
-    const run = await aTrial(idsOf([first, second, third]), { lanes: 1 })
+    const originals = idsOf(await anAmount(3))
+    const id = originals[1] ?? ''
+    const run = await aTrial(originals, { lanes: 1 })
     run.hung.add(0)
     await run.drain()
-    const { organizationId } = version
-    await executions.delete({ organizationId, id: second.id, now: Date.now() })
+    await executions.delete({ organizationId, id, now: Date.now() })
     run.hung.clear()
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.executions()).map((each) => each?.error?.code ?? each?.status)).toEqual([
-      'SUCCESS',
-      'ExecutionNotFound',
-      'SUCCESS',
+    const { lines, trial } = await endOf(run)
+    const error = { code: 'ExecutionNotFound' }
+    expect(lines).toMatchObject([
+      { status: 'SUCCESS' },
+      { source: 'TRIAL', replay: { executionId: id }, error },
+      { status: 'SUCCESS' },
     ])
-    expect((await run.executions())[1]).toMatchObject({
-      source: 'TRIAL',
-      replay: { executionId: second.id },
-    })
-    expect((await run.stored())?.sums).toMatchObject({ runs: 3, verdicts: { SAME: 2, ERROR: 1 } })
+    expect(trial?.sums).toMatchObject({ runs: 3, verdicts: { SAME: 2, ERROR: 1 } })
   })
 
   it('is not started from the execution of another organization', async () => {
     const stranger = executionOf(await aModelAgent({}, { table }), { input: { secret: 'theirs' } })
     await executions.create({ execution: stranger })
-    const run = await aTrial([stranger.id])
-    await run.settle()
-    expect((await run.executions())[0]).toMatchObject({ input: {}, error: { code: 'ExecutionNotFound' } })
+    expect((await endOfTrial([stranger.id])).line).toMatchObject({
+      input: {},
+      error: { code: 'ExecutionNotFound' },
+    })
   })
 })
 
@@ -226,9 +209,8 @@ describe('a trial', () => {
       failure({ code: 'Diverged', message: 'No recording.' }),
       failure({ code: 'OutputSchemaMismatch', message: 'No answer.' }),
     ]
-    const run = await aTrial(idsOf(originals), { outcomeOf: (line) => outcomes[line] as Outcome })
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.stored())?.sums).toEqual({
+    const { trial } = await endOfTrial(idsOf(originals), { outcomeOf: (line) => outcomes[line] as Outcome })
+    expect(trial?.sums).toEqual({
       runs: 4,
       compared: 2,
       verdicts: { SAME: 1, EQUIVALENT: 0, CHANGED: 1, CORRECTED: 0, REGRESSED: 0, DIVERGED: 1, ERROR: 1 },
@@ -253,14 +235,11 @@ describe('a trial', () => {
       },
     })
     const outcomes = [scored(0.8, 0.9), scored(0.8, 0.9), judged('CHANGED', 0.02)]
-    const run = await aTrial(idsOf(await anAmount(3)), {
-      settings: { scorers: [{ agent: 'faithful', tolerance: 0.1 }] },
-      outcomeOf: (line) => outcomes[line] as Outcome,
-    })
-    expect(await run.findProblems()).toEqual([])
-    const stored = await run.stored()
+    const scorers = [{ agent: 'faithful', tolerance: 0.1 }]
+    const outcomeOf = (line: number) => outcomes[line] as Outcome
+    const { line, trial } = await endOfTrial(idsOf(await anAmount(3)), { settings: { scorers }, outcomeOf })
     const mean = (value: number) => ({ mean: value, low: value, high: value })
-    expect(stored?.sums).toMatchObject({
+    expect(trial?.sums).toMatchObject({
       verdicts: { EQUIVALENT: 2, CHANGED: 1 },
       costUsd: { trialTotal: 0.06 },
       runTimeMs: { trial: { median: 0 } },
@@ -271,15 +250,13 @@ describe('a trial', () => {
         },
       ],
     })
-    expect(stored?.totals).toMatchObject({ costUsd: 1.06, verdicts: { EQUIVALENT: 2, CHANGED: 1 } })
-    expect((await run.executions())[0]?.replay?.scorers).toEqual([{ agent: 'faithful', tolerance: 0.1 }])
+    expect(trial?.totals).toMatchObject({ costUsd: 1.06, verdicts: { EQUIVALENT: 2, CHANGED: 1 } })
+    expect(line?.replay?.scorers).toEqual(scorers)
   })
 
   it('has the measures of its originals if all runs have failed', async () => {
-    const outcomeOf = () => failure({ code: 'AgentFailed', message: '' })
-    const run = await aTrial(idsOf(await anAmount(2)), { outcomeOf })
-    expect(await run.findProblems()).toEqual([])
-    const sums = (await run.stored())?.sums as TrialSums
+    const { trial } = await endOfTrial(idsOf(await anAmount(2)), { outcomeOf: failed })
+    const sums = trial?.sums as TrialSums
     expect(sums).toMatchObject({
       compared: 0,
       runTimeMs: { original: { median: 1_000, p95: 1_000 } },
@@ -294,9 +271,8 @@ describe('a trial', () => {
 
   it('of an original whose request chose a model without a price says how to set it', async () => {
     const options = runOptions({ model: 'openai-compatible/unpriced' })
-    const run = await aTrial([(await anOriginal(0.01, { options })).id], { maxCostUsd: 1 })
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.executions())[0]?.error?.message).toBe(
+    const { line } = await endOfTrial([(await anOriginal(0.01, { options })).id], { maxCostUsd: 1 })
+    expect(line?.error?.message).toBe(
       'The model openai-compatible/unpriced has no price, so a run with it cannot have a limit in US dollars (maxTrialCostUsd). Set its price in MODEL_PRICES.',
     )
   })
@@ -306,11 +282,9 @@ describe('a trial', () => {
     const run = await aTrial(originals, { lanes: 3 })
     run.hung.add(2)
     await run.drain()
-    const { organizationId } = version
     for (const id of originals.slice(1)) await executions.delete({ organizationId, id, now: Date.now() })
     run.hung.clear()
-    expect(await run.findProblems()).toEqual([])
-    expect((await run.stored())?.sums).toMatchObject({ runs: 3, compared: 1, verdicts: { SAME: 3 } })
+    expect((await endOf(run)).trial?.sums).toMatchObject({ runs: 3, compared: 1, verdicts: { SAME: 3 } })
   })
 
   it('starts nothing more once its responses have used up what it may cost', async () => {
@@ -319,56 +293,40 @@ describe('a trial', () => {
     await run.drain()
     await addTrialSpent(run.stores.limits, run.key, 1)
     run.hung.clear()
-    expect(await run.findProblems()).toEqual([])
-    const { stopped, sums } = (await run.stored()) ?? {}
-    expect(stopped).toMatchObject({ code: 'BudgetExceeded', maxTrialCostUsd: 1 })
-    expect(sums).toMatchObject({ runs: 2 })
+    const stopped = { code: 'BudgetExceeded', maxTrialCostUsd: 1 }
+    expect((await endOf(run)).trial).toMatchObject({ stopped, sums: { runs: 2 } })
   })
 
   it('starts nothing more once a run has ended because of what the trial may cost', async () => {
     const error = trialTooSmall(0.000_001)
-    const run = await aTrial(idsOf(await anAmount(4)), {
-      lanes: 1,
-      outcomeOf: (line) => (line === 1 ? failure({ ...error, step: 0 }) : judged('SAME')),
-    })
-    expect(await run.findProblems()).toEqual([])
-    const { stopped, sums } = (await run.stored()) ?? {}
-    expect(stopped).toEqual(error)
-    expect(sums).toMatchObject({ runs: 2, verdicts: { ERROR: 1 } })
-    const recorded = await aTrial(idsOf(await anAmount(3)), {
-      lanes: 1,
-      settings: { models: 'recorded' },
-      outcomeOf: (line) => (line === 1 ? failure(error) : judged('SAME')),
-    })
-    expect(await recorded.findProblems()).toEqual([])
-    expect(await recorded.stored()).toMatchObject({ stopped: null, sums: { runs: 3 } })
+    const outcomeOf = (line: number) => (line === 1 ? failure({ ...error, step: 0 }) : judged('SAME'))
+    const { trial } = await endOfTrial(idsOf(await anAmount(4)), { lanes: 1, outcomeOf })
+    expect(trial?.stopped).toEqual(error)
+    expect(trial?.sums).toMatchObject({ runs: 2, verdicts: { ERROR: 1 } })
+    const settings = { models: 'recorded' }
+    const recorded = await endOfTrial(idsOf(await anAmount(3)), { lanes: 1, settings, outcomeOf })
+    expect(recorded.trial).toMatchObject({ stopped: null, sums: { runs: 3 } })
   })
 
   it('is in no list of executions', async () => {
     const original = await anOriginal(0.01, { tenantId: 'acme' })
-    const run = await aTrial([original.id], {
-      outcomeOf: () => failure({ code: 'AgentFailed', message: '' }),
-    })
+    const run = await aTrial([original.id], { outcomeOf: failed })
     run.hung.add(0)
     await run.drain()
     const [line] = run.lineIds()
-    const { organizationId, agentId } = version
-    const filters = [
-      { agentId, tenantId: null, status: null },
-      { agentId: null, tenantId: 'acme', status: null },
-      { agentId: null, tenantId: null, status: null },
-      { agentId, tenantId: null, status: 'ERROR' as const },
-      { agentId: null, tenantId: null, status: 'ERROR' as const },
-    ]
+    const all: ListFilter = { agentId: null, tenantId: null, status: null }
+    const open: ListFilter = { ...all, status: 'IN_PROGRESS' }
+    const ofAll = [{ ...all, agentId }, { ...all, tenantId: 'acme' }, all]
+    const ofErrors = [all, { ...all, agentId }].map((filter) => ({ ...filter, status: 'ERROR' as const }))
+    const filters = [...ofAll, ...ofErrors]
     const listed = async (filter: ListFilter) => {
       const { items } = await executions.listSummaries({ organizationId, limit: 100, after: null, ...filter })
       return items.some(({ id }) => id === line)
     }
     expect((await run.executions())[0]).toMatchObject({ status: 'IN_PROGRESS', tenantId: 'acme' })
     expect(await executions.countOpen({ organizationId, max: 1 })).toBeGreaterThan(0)
-    const open = { agentId: null, tenantId: null, status: 'IN_PROGRESS' as const }
-    const all: ListFilter[] = [open, { ...open, agentId }, { ...open, tenantId: 'acme' }, ...filters]
-    expect(await Promise.all(all.map(listed))).toEqual(all.map(() => false))
+    const whileOpen = [open, { ...open, agentId }, { ...open, tenantId: 'acme' }, ...filters]
+    expect(await Promise.all(whileOpen.map(listed))).toEqual(whileOpen.map(() => false))
     run.hung.clear()
     await run.settle()
     expect(await Promise.all(filters.map(listed))).toEqual(filters.map(() => false))
@@ -384,7 +342,6 @@ describe('a trial', () => {
     await deleteHidden(run.newWorker().engine, run.ids, run.time() + 60_000)
     expect(await run.stored()).toBeNull()
     expect(await run.executions()).toEqual([null, null, null])
-    const { organizationId } = version
     for (const { id } of originals) expect(await executions.getStatus({ organizationId, id })).toBe('SUCCESS')
   })
 })

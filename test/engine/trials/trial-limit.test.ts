@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Access } from '../../../lib/core/access.ts'
+import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
@@ -15,14 +15,9 @@ import { system } from '../../../lib/system.ts'
 import { executionOf, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent, finalAnswer } from '../../support/engine/model-agent.ts'
 import { answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
+import { replayOf, withPrices } from '../../support/replay/a-replay.ts'
 
 const scripted = await startScriptedEngine()
-
-/** A token costs a millicent: 1,000 tokens are a cent. */
-const environment = {
-  ...scripted.engine.environment,
-  MODEL_PRICES: '{"openai-compatible/*": {"input": 10, "output": 10}}',
-}
 
 const usage = { inputTokens: 999, outputTokens: 1 }
 
@@ -31,7 +26,8 @@ const CENT = 0.01
 const wrong = { calls: [finalAnswer({ wrong: true })], usage }
 
 describe('maxTrialCostUsd', () => {
-  const engine = { ...scripted.engine, environment }
+  const engine = withPrices(scripted.engine)
+  const { environment } = engine
   /** Executions of a trial with this limit: lines of the same batch, with models that are live. */
   async function aTrial(
     version: Version,
@@ -43,11 +39,7 @@ describe('maxTrialCostUsd', () => {
     const original = executionOf(version)
     await engine.executions.create({ execution: original })
     const trialId = system.newId()
-    const replay = {
-      ...{ tools: { default: 'recorded' as const }, models, steps: 'recorded' as const },
-      ...{ ignore: [], executionId: original.id, fromStep: 1, isTrial: true, defaultModel: null },
-      maxTrialCostUsd,
-    }
+    const replay = replayOf(original, { models, maxTrialCostUsd })
     const ids: string[] = []
     for (let line = 0; line < lines; line++) {
       const batch = { id: trialId, customId: original.id, line, lane: line }
@@ -55,10 +47,21 @@ describe('maxTrialCostUsd', () => {
       await engine.executions.create({ execution })
       ids.push(execution.id)
     }
-    const key = { organizationId: version.organizationId, id: trialId }
-    const readAll = () =>
-      Promise.all(ids.map((id) => engine.executions.getSummary({ organizationId: key.organizationId, id })))
-    return { ids, key, readAll }
+    const { organizationId } = version
+    const key = { organizationId, id: trialId }
+    const readAll = () => Promise.all(ids.map((id) => engine.executions.getSummary({ organizationId, id })))
+    /** Processes the first line, or all. Returns what became of it. */
+    const process = async (on: object = engine, all = ids.slice(0, 1)) => {
+      await Promise.all(all.map((id) => processMessage(on as Engine, id)))
+      return (await readAll())[0]
+    }
+    return { ids, key, readAll, process }
+  }
+
+  /** A version whose model gives wrong answers. */
+  async function aWrongVersion() {
+    const { model, requests } = scripted.scriptModel(() => wrong)
+    return { version: await aModelAgent({ model }), requests }
   }
 
   it('is exceeded by at most one response of each run in progress', async () => {
@@ -71,17 +74,14 @@ describe('maxTrialCostUsd', () => {
     const version = await aModelAgent({ model })
     const max = 9 * CENT
     const trial = await aTrial(version, runs, max)
-    await Promise.all(trial.ids.map((id) => processMessage(engine as Engine, id)))
+    await trial.process(engine, trial.ids)
     const ended = await trial.readAll()
     const spent = ended.reduce((sum, each) => sum + (each?.usage.costUsd ?? 0), 0)
     expect(spent).toBeGreaterThanOrEqual(max - 1e-9)
     expect(spent).toBeLessThanOrEqual(max + runs * CENT + 1e-9)
     expect(Math.round(spent / CENT)).toBe(requests.length)
-    for (const each of ended)
-      expect(each).toMatchObject({
-        status: 'ERROR',
-        error: { code: 'BudgetExceeded', maxTrialCostUsd: max },
-      })
+    const error = { code: 'BudgetExceeded', maxTrialCostUsd: max }
+    expect(ended).toMatchObject(Array(runs).fill({ status: 'ERROR', error }))
     expect(await isTrialUsedUp(engine.limits, trial.key, max)).toBe(true)
   })
 
@@ -90,64 +90,46 @@ describe('maxTrialCostUsd', () => {
     const version = await aModelAgent({ model })
     const [first, second] = [await aTrial(version, 1, CENT), await aTrial(version, 1, CENT)]
     await addTrialSpent(engine.limits, first.key, CENT)
-    for (const { ids } of [first, second]) await processMessage(engine as Engine, ids[0] as string)
-    expect((await first.readAll())[0]?.error).toMatchObject({ code: 'BudgetExceeded' })
-    expect((await second.readAll())[0]?.status).toBe('SUCCESS')
+    expect((await first.process())?.error).toMatchObject({ code: 'BudgetExceeded' })
+    expect((await second.process())?.status).toBe('SUCCESS')
   })
 
-  it('of 0, where models are recorded and nobody gave one, ends a run before its first request', async () => {
-    const { model, requests } = scripted.scriptModel(() => wrong)
-    const version = await aModelAgent({ model })
-    const trial = await aTrial(version, 1, 0, 'recorded')
-    await processMessage(engine as Engine, trial.ids[0] as string)
-    expect((await trial.readAll())[0]).toMatchObject({
+  it.each([
+    ['of 0, where models are recorded and nobody gave one,', 0, environment, 'give it maxTrialCostUsd'],
+    ['of a model that has no price', CENT, { ...environment, MODEL_PRICES: '' }, 'has no price'],
+  ])('%s ends a run before its first request', async (_, max, environment, message) => {
+    const { version, requests } = await aWrongVersion()
+    const trial = await aTrial(version, 1, max, 'recorded')
+    expect(await trial.process({ ...engine, environment })).toMatchObject({
       status: 'ERROR',
-      error: { code: 'BudgetExceeded', message: expect.stringContaining('give it maxTrialCostUsd') },
-    })
-    expect(requests).toHaveLength(0)
-  })
-
-  it('ends a run before it calls a model that has no price', async () => {
-    const { model, requests } = scripted.scriptModel(() => wrong)
-    const version = await aModelAgent({ model })
-    const trial = await aTrial(version, 1, CENT, 'recorded')
-    const unpriced = { ...engine, environment: { ...environment, MODEL_PRICES: '' } }
-    await processMessage(unpriced as Engine, trial.ids[0] as string)
-    expect((await trial.readAll())[0]).toMatchObject({
-      status: 'ERROR',
-      error: { code: 'BudgetExceeded', message: expect.stringContaining('has no price') },
+      error: { code: 'BudgetExceeded', message: expect.stringContaining(message) },
     })
     expect(requests).toHaveLength(0)
   })
 
   it('is named by a run whose request would cost more than all of it', async () => {
-    const { model, requests } = scripted.scriptModel(() => wrong)
-    const version = await aModelAgent({ model })
+    const { version, requests } = await aWrongVersion()
     const max = 0.000_001
-    const { ids, readAll } = await aTrial(version, 1, max, 'live', { maxCostUsd: max })
-    await processMessage(engine as Engine, ids[0] as string)
-    expect((await readAll())[0]?.error).toMatchObject({
+    const { process } = await aTrial(version, 1, max, 'live', { maxCostUsd: max })
+    expect((await process())?.error).toMatchObject({
       code: 'BudgetExceeded',
       message:
         'What the trial may cost is not enough for the next model request: 0.000001 US dollars (maxTrialCostUsd).',
       maxTrialCostUsd: max,
     })
     const own = await aTrial(version, 1, CENT, 'live', { maxCostUsd: max })
-    await processMessage(engine as Engine, own.ids[0] as string)
-    expect((await own.readAll())[0]?.error?.message).toContain('(maxCostUsd)')
+    expect((await own.process())?.error?.message).toContain('(maxCostUsd)')
     expect(requests).toHaveLength(0)
   })
 
   it('calls no model while the limit cannot be read', async () => {
-    const { model, requests } = scripted.scriptModel(() => wrong)
-    const version = await aModelAgent({ model })
-    const { ids, readAll } = await aTrial(version, 1, CENT)
-    const fail = async () => {
-      throw new Unavailable(new Error('throttled'))
-    }
-    const blind = { ...engine, limits: { ...engine.limits, getSpent: fail } } as unknown as Engine
-    await processMessage(blind, ids[0] as string)
-    expect((await readAll())[0]).toMatchObject({ status: 'IN_PROGRESS', steps: 0 })
+    const { version, requests } = await aWrongVersion()
+    const { process } = await aTrial(version, 1, CENT)
+    const getSpent = () => Promise.reject(new Unavailable(new Error('throttled')))
+    expect(await process({ ...engine, limits: { ...engine.limits, getSpent } })).toMatchObject({
+      status: 'IN_PROGRESS',
+      steps: 0,
+    })
     expect(requests).toHaveLength(0)
   })
 
@@ -158,7 +140,7 @@ describe('maxTrialCostUsd', () => {
   })
 })
 
-describe('rerun', () => {
+describe('rerunExecution', () => {
   const { engine, server, aToolAgent } = scripted
 
   const submit = { ...engine, admit: admission(engine, 1_000), syncDeadlineMs: 10_000 }
@@ -172,7 +154,7 @@ describe('rerun', () => {
 
   const start = (version: Version, { id }: Pick<Execution, 'id'>, options: RerunOptions = {}) =>
     rerunExecution(submit, {
-      access: accessTo(version),
+      access: { ...UNLIMITED, organizationId: version.organizationId, tokenId: '' },
       executionId: id,
       options,
       idempotencyKey: undefined,
@@ -185,95 +167,75 @@ describe('rerun', () => {
     return (await engine.executions.get(execution)) as Execution
   }
 
-  describe('rerunExecution', () => {
-    it('asks the model and calls the tools again by default', async () => {
-      const version = await aToolAgent()
-      const { original, requests } = await aRun(version)
-      const calls = server.calls.length
-      const again = await rerun(version, original)
-      expect(again).toMatchObject({
-        status: 'SUCCESS',
-        source: 'API',
-        replay: { executionId: original.id, isTrial: false },
-        judgement: null,
-        options: { model: original.options.model },
-      })
-      expect([requests.length, server.calls.length - calls]).toEqual([4, 1])
+  it('asks the model and calls the tools again by default', async () => {
+    const { version, original, requests } = await aRun()
+    const calls = server.calls.length
+    const again = await rerun(version, original)
+    expect(again).toMatchObject({
+      status: 'SUCCESS',
+      source: 'API',
+      replay: { executionId: original.id, isTrial: false },
+      judgement: null,
+      options: { model: original.options.model },
     })
+    expect([requests.length, server.calls.length - calls]).toEqual([4, 1])
+  })
 
-    it('takes from the original what is recorded, and the rest is live', async () => {
-      const version = await aToolAgent()
-      const { original, requests } = await aRun(version)
-      const calls = server.calls.length
-      const recorded: RerunOptions = { models: 'recorded', tools: { default: 'recorded' } }
-      expect(await rerun(version, original, recorded)).toMatchObject({
-        source: 'TRIAL',
-        judgement: { verdict: 'SAME' },
-        steps: 2,
-      })
-      expect(requests).toHaveLength(2)
-      expect(await rerun(version, original, { tools: { default: 'recorded' } })).toMatchObject({
-        judgement: { verdict: 'SAME' },
-      })
-      expect(requests).toHaveLength(4)
-      expect(server.calls.length).toBe(calls)
-      // The script of the model begins again: it calls the tool, then answers.
-      expect(await rerun(version, original, { fromStep: 2 })).toMatchObject({ source: 'TRIAL', steps: 3 })
-      expect([requests.length - 4, server.calls.length - calls]).toEqual([2, 1])
+  it('takes from the original what is recorded, and the rest is live', async () => {
+    const { version, original, requests } = await aRun()
+    const calls = server.calls.length
+    const recorded: RerunOptions = { models: 'recorded', tools: { default: 'recorded' } }
+    expect(await rerun(version, original, recorded)).toMatchObject({
+      source: 'TRIAL',
+      judgement: { verdict: 'SAME' },
+      steps: 2,
     })
-
-    it('is refused from a step on that the original does not reach', async () => {
-      const version = await aToolAgent()
-      const { original } = await aRun(version)
-      await expect(start(version, original, { fromStep: 4 })).rejects.toThrow('/fromStep must be from 1 to 3')
-      expect(await start(version, original, { fromStep: 3 })).toMatchObject({ status: 'IN_PROGRESS' })
+    expect(requests).toHaveLength(2)
+    expect(await rerun(version, original, { tools: { default: 'recorded' } })).toMatchObject({
+      judgement: { verdict: 'SAME' },
     })
+    expect(requests).toHaveLength(4)
+    expect(server.calls.length).toBe(calls)
+    // The script of the model begins again: it calls the tool, then answers.
+    expect(await rerun(version, original, { fromStep: 2 })).toMatchObject({ source: 'TRIAL', steps: 3 })
+    expect([requests.length - 4, server.calls.length - calls]).toEqual([2, 1])
+  })
 
-    it('is refused for tools that the version does not have', async () => {
-      const version = await aToolAgent()
-      const { original } = await aRun(version)
-      for (const source of ['recorded', 'live'] as const)
-        await expect(start(version, original, { tools: { nothing: source } })).rejects.toThrow(
-          InputSchemaMismatch,
-        )
-    })
+  it('is refused from a step on that the original does not reach, and for tools that it does not have', async () => {
+    const { version, original } = await aRun()
+    await expect(start(version, original, { fromStep: 4 })).rejects.toThrow('/fromStep must be from 1 to 3')
+    expect(await start(version, original, { fromStep: 3 })).toMatchObject({ status: 'IN_PROGRESS' })
+    for (const source of ['recorded', 'live'] as const)
+      await expect(start(version, original, { tools: { nothing: source } })).rejects.toThrow(
+        InputSchemaMismatch,
+      )
+  })
 
-    it('needs a final original for what is recorded', async () => {
-      const version = await aToolAgent()
-      const { execution } = await scripted.queued(() => answer, version)
-      await expect(start(version, execution, { models: 'recorded' })).rejects.toThrow(ExecutionInProgress)
-      expect(await start(version, execution)).toMatchObject({ status: 'IN_PROGRESS' })
-    })
+  it('needs a final original for what is recorded', async () => {
+    const version = await aToolAgent()
+    const { execution } = await scripted.queued(() => answer, version)
+    await expect(start(version, execution, { models: 'recorded' })).rejects.toThrow(ExecutionInProgress)
+    expect(await start(version, execution)).toMatchObject({ status: 'IN_PROGRESS' })
+  })
 
-    it('ends if the original is deleted before it begins', async () => {
-      const version = await aToolAgent()
-      const { original } = await aRun(version)
-      const execution = await start(version, original, { models: 'recorded' })
-      await engine.executions.delete({ ...original, now: Date.now() })
-      await processMessage(engine, execution.id)
-      expect(await engine.executions.get(execution)).toMatchObject({
-        status: 'ERROR',
-        error: { code: 'ExecutionNotFound' },
-        judgement: null,
-      })
+  it('ends if the original is deleted before it begins', async () => {
+    const { version, original } = await aRun()
+    const execution = await start(version, original, { models: 'recorded' })
+    await engine.executions.delete({ ...original, now: Date.now() })
+    await processMessage(engine, execution.id)
+    expect(await engine.executions.get(execution)).toMatchObject({
+      status: 'ERROR',
+      error: { code: 'ExecutionNotFound' },
+      judgement: null,
     })
   })
 })
-const accessTo = ({ organizationId }: Version): Access => ({
-  organizationId,
-  tokenId: '',
-  scopes: null,
-  agents: null,
-  tenantId: null,
-  rate: null,
-})
 
 /** A run whose model calls a tool and answers, of a model that can do so again. */
-async function aRun(version: Version) {
-  const { execution, requests } = await scripted.runScript(
-    (_, index) => (index % 2 === 0 ? lookup : answer),
-    { version },
-  )
+async function aRun() {
+  const version = await scripted.aToolAgent()
+  const script = (_: unknown, index: number) => (index % 2 === 0 ? lookup : answer)
+  const { execution, requests } = await scripted.runScript(script, { version })
   expect(execution.status).toBe('SUCCESS')
-  return { original: execution, requests }
+  return { version, original: execution, requests }
 }

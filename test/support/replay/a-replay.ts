@@ -1,7 +1,7 @@
 import type { Version } from '../../../lib/core/agent.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import type { NewExecution } from '../../../lib/core/new-execution.ts'
-import type { RecordedModelStep } from '../../../lib/core/step.ts'
+import type { RecordedModelStep, StepStore } from '../../../lib/core/step.ts'
 import type { Replay } from '../../../lib/core/trial.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
@@ -44,15 +44,27 @@ export async function queueReplay(
 
 /** Runs it to its end, and returns it with its steps. */
 export async function runReplay(engine: Engine, original: Execution, version: Version, given: Given = {}) {
-  const { id, organizationId } = await queueReplay(engine, original, version, given)
-  await processMessage(engine, id, aMessage())
-  const execution = await engine.executions.get({ organizationId, id })
-  if (!execution) throw new Error(`The execution ${id} does not exist.`)
-  return { execution, steps: await readModelSteps(engine, execution) }
+  const queued = await queueReplay(engine, original, version, given)
+  await processMessage(engine, queued.id, aMessage())
+  return readRun(engine, queued)
 }
 
-export const readModelSteps = async ({ steps }: Pick<Engine, 'steps'>, { id }: Pick<Execution, 'id'>) =>
-  (await steps.read({ executionId: id })) as RecordedModelStep[]
+/** What is stored of an execution. */
+export async function readRun(engine: Pick<Engine, 'executions' | 'steps'>, key: Execution) {
+  const execution = await engine.executions.get(key)
+  if (!execution) throw new Error(`The execution ${key.id} does not exist.`)
+  return { execution, steps: (await engine.steps.read({ executionId: key.id })) as RecordedModelStep[] }
+}
+
+/** The engine, where this execution has the steps that `read` returns. */
+export const withSteps = <T extends Engine>(
+  engine: T,
+  { id }: Pick<Execution, 'id'>,
+  read: StepStore['read'],
+): T => ({
+  ...engine,
+  steps: { ...engine.steps, read: (key) => (key.executionId === id ? read : engine.steps.read)(key) },
+})
 
 /** What a run did, without what differs in each: its responses and results. */
 export const contentOf = (steps: RecordedModelStep[]) =>
@@ -66,6 +78,12 @@ export const contentOf = (steps: RecordedModelStep[]) =>
       return { ok, ...kept }
     }),
   }))
+
+/** The engine, where a token costs a millicent: a response of 1,000 tokens is a cent. */
+export const withPrices = <T extends Engine>(engine: T): T => {
+  const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
+  return { ...engine, environment: { ...engine.environment, MODEL_PRICES } }
+}
 
 type Fields = Parameters<typeof aModelAgent>[0]
 type Scripted = Pick<ScriptedEngine, 'engine' | 'scriptModel'>
@@ -87,9 +105,8 @@ export function originalsOn({ engine, scriptModel }: Scripted, defaults: Fields 
       const execution = executionOf(version, { input: { question: 'Why?' }, ...given })
       await engine.executions.create({ execution })
       await processMessage(engine, execution.id, aMessage())
-      const original = await engine.executions.get(execution)
-      if (!original) throw new Error('The original does not exist.')
-      return { version, original, steps: await readModelSteps(engine, original), requests }
+      const { execution: original, steps } = await readRun(engine, execution)
+      return { version, original, steps, requests }
     },
 
     /** Another version of the agent, whose model follows another script. */

@@ -3,10 +3,8 @@ import { promoteVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import type { Schedule } from '../../../lib/core/schedule.ts'
-import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
-import { scheduleStore } from '../../../lib/dynamodb/schedule-store.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
-import { timerStore } from '../../../lib/dynamodb/timer-store.ts'
 import { toSchedule } from '../../../lib/engine/schedules/define-schedule.ts'
 import { syncAgent } from '../../../lib/engine/schedules/sync-schedules.ts'
 import { system } from '../../../lib/system.ts'
@@ -56,12 +54,7 @@ export function declaringAgent(table: Table) {
   let offset = 0
   const clock = { ...system, now: () => system.now() + offset }
   const queue = { fire: async () => undefined }
-  const storesOn = (on: Table) => ({
-    agents: agentStore(on),
-    schedules: scheduleStore(on),
-    queue,
-    system: clock,
-  })
+  const storesOn = (on: Table) => ({ ...openStores(on), queue, system: clock })
   const stores = storesOn(table)
   const key = (name: string) => ({ organizationId, agentId: id, name })
   return {
@@ -76,23 +69,19 @@ export function declaringAgent(table: Table) {
       const { document, problems } = await checkDocument(documentOf(schedules), source)
       if (!document) throw new Error(JSON.stringify(problems))
       const params = { organizationId, createdBy: organizationId, agent: { document, code: null }, draft }
-      const { version } = await publishAgent({ store: agentStore(on), system: clock, ...params })
+      const { version } = await publishAgent({ store: storesOn(on).agents, system: clock, ...params })
       return version.id
     },
     promote: (versionId: string, on = table) =>
       promoteVersion({
-        by: { by: 'author' },
-        store: agentStore(on),
-        system: clock,
-        organizationId,
-        idOrSlug: SLUG,
-        versionId,
+        ...{ store: storesOn(on).agents, system: clock, by: { by: 'author' } },
+        ...{ organizationId, idOrSlug: SLUG, versionId },
       }),
     sync: (on: ReturnType<typeof storesOn> = stores) => syncAgent(on, { organizationId, agentId: id }),
     /** What the timers list of it. */
     timers: async () => {
       const found: number[] = []
-      for await (const page of timerStore(table).read({ before: clock.now() + 1 }))
+      for await (const page of stores.timers.read({ before: clock.now() + 1 }))
         for (const { kind, message, openUntil } of page)
           if (kind === 'agent' && message.agentId === id) found.push(openUntil)
       return found
@@ -100,33 +89,19 @@ export function declaringAgent(table: Table) {
     /** By name: `cron`, with `!` if it is not enabled, and `?` if nobody declares it. */
     schedules: async () => {
       const { items } = await stores.schedules.list({ organizationId, agentId: id, limit: 100, after: null })
-      return Object.fromEntries(
-        items.map(({ name, cron, enabled, isDeclared }) => [
-          name,
-          `${cron}${enabled ? '' : '!'}${isDeclared ? '' : '?'}`,
-        ]),
-      )
+      const marksOf = ({ enabled, isDeclared }: Schedule) => `${enabled ? '' : '!'}${isDeclared ? '' : '?'}`
+      return Object.fromEntries(items.map((each) => [each.name, `${each.cron}${marksOf(each)}`]))
     },
-    current: async () =>
-      Object.fromEntries(
-        ((await stores.agents.get({ organizationId, id }))?.current?.schedules ?? []).map(
-          ({ name, cron }) => [name, cron],
-        ),
-      ),
+    current: async () => {
+      const { schedules = [] } = (await stores.agents.get({ organizationId, id }))?.current ?? {}
+      return Object.fromEntries(schedules.map(({ name, cron }) => [name, cron]))
+    },
     put: async (name: string, change: { enabled?: boolean; cron?: string }) => {
       const replaces = await stores.schedules.get(key(name))
-      const common = { timezone: 'UTC', input: {}, tenantId: null, options: {}, versionId: null }
-      const rest = { enabled: true, overlap: 'skip', catchUpSeconds: 3_600 } as const
-      const definition = { cron: '@hourly', ...common, ...rest, ...replaces, ...change }
+      const definition = { ...aSchedule({ cron: '@hourly' }), ...replaces, ...change }
       const isDeclared = replaces?.isDeclared === true && change.cron === undefined
-      const schedule = await toSchedule({
-        parts: stores,
-        key: key(name),
-        definition,
-        replaces,
-        isDeclared,
-        tokenId: null,
-      })
+      const of = { parts: stores, key: key(name), tokenId: null }
+      const schedule = await toSchedule({ ...of, definition, replaces, isDeclared })
       await stores.schedules.put({ schedule, replaces })
     },
   }

@@ -1,4 +1,5 @@
 import { Unavailable } from '../../../lib/core/errors.ts'
+import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import type { BatchQueue, FeedQueue, FiringMessage } from '../../../lib/core/ports/queues.ts'
@@ -56,21 +57,18 @@ export class ScheduleService {
   private get wrapped(): { table: Table; queue: ScheduleService['queue'] } {
     const { table, queue, worker } = this
     if (!worker) return { table, queue }
-    const { send, fire, sendBatch } = queue
-    const wrapped = { send: worker.wrap('send', send), fire: worker.wrap('fire', fire) }
-    return {
-      table: worker.tableOf(table),
-      queue: { ...wrapped, sendBatch: worker.wrap('sendBatch', sendBatch) },
-    }
+    const [send, fire] = [worker.wrap('send', queue.send), worker.wrap('fire', queue.fire)]
+    const sendBatch = worker.wrap('sendBatch', queue.sendBatch)
+    return { table: worker.tableOf(table), queue: { send, fire, sendBatch } }
   }
 
   readonly queue: BatchQueue & Pick<FeedQueue, 'fire'> = {
     send: async ({ executionId }) => {
-      if (this.isQueueDown) throw new Unavailable(new Error('The queue is down.'))
+      this.checkQueue()
       this.runs.push(executionId)
     },
     fire: async ({ delayMs = 0, ...message }) => {
-      if (this.isQueueDown) throw new Unavailable(new Error('The queue is down.'))
+      this.checkQueue()
       // SQS delays by whole seconds.
       const visibleAt = this.now + Math.ceil(delayMs / SECOND) * SECOND
       this.messages.push({ ...message, visibleAt, receives: 0 })
@@ -80,12 +78,19 @@ export class ScheduleService {
     },
   }
 
-  engine(): ScheduleEngine {
+  private checkQueue(): void {
+    if (this.isQueueDown) throw new Unavailable(new Error('The queue is down.'))
+  }
+
+  /** What its processes work with. */
+  private parts() {
     const { table, queue } = this.wrapped
-    const { system: clock } = this
+    return { ...openStores(table), queue, system: this.system, times: leaseTimes() }
+  }
+
+  engine(): ScheduleEngine {
     return {
-      ...openStores(table),
-      ...{ queue, system: clock, times: leaseTimes() },
+      ...this.parts(),
       admit: async (_, record) => {
         if (this.isFull) throw new TooManyRequests(1)
         return record()
@@ -137,20 +142,12 @@ export class ScheduleService {
   }
 
   async end({ organizationId }: Schedule, id: string): Promise<void> {
-    const error = { code: 'Cancelled', message: 'Cancelled.' }
-    await this.stores.executions.end({
-      organizationId,
-      id,
-      error,
-      finishedAt: new Date(this.now).toISOString(),
-    })
+    const finishedAt = new Date(this.now).toISOString()
+    await this.stores.executions.end({ organizationId, id, error: CANCELLED, finishedAt })
   }
 
   private async sweep(): Promise<void> {
-    const { table, queue } = this.wrapped
-    const { system: clock, sent } = this
-    const stores = openStores(table)
-    await sweepTimers({ ...stores, ...NO_DELIVERIES, queue, system: clock, times: leaseTimes(), sent })
+    await sweepTimers({ ...this.parts(), ...NO_DELIVERIES, sent: this.sent })
   }
 
   /** Processes the messages that are visible, at the same time. A failed one comes again, unless its process died. */

@@ -43,7 +43,7 @@ export class ScoredService {
     this.outbox.engine.score = this.scoreOn(table)
   }
 
-  static async create(table: Table, { scorers = [FAITHFUL] }: { scorers?: Scorer[] } = {}) {
+  static async create(table: Table, scorers = [FAITHFUL]) {
     const service = new ScoredService(table, scorers)
     const { agents } = openStores(table)
     for (const version of [service.scored, service.scorer]) await agents.publish({ version, code: null })
@@ -64,11 +64,11 @@ export class ScoredService {
   }
 
   /** A run that a worker has begun. */
-  async start(given: Partial<RunRequest> = {}, table = this.table) {
+  async start(given: Partial<RunRequest> = {}) {
     const request = await buildRunRequest(given.version ?? this.scored, { text: 'x' }, { tenantId: 'acme' })
     const ids = { executionId: system.newId(), idempotencyId: null, isBound: false }
     const lease = { owner: system.newId(), expiresAt: this.outbox.now() + leaseTimes().leaseMs }
-    const recorded = await record(this.engineOn(table), { ...request, ...given }, ids, lease)
+    const recorded = await record(this.engineOn(this.table), { ...request, ...given }, ids, lease)
     return recorded?.execution as Execution
   }
 
@@ -100,7 +100,7 @@ export class ScoredService {
   }
 
   /** What a worker makes of the queued runs of scorers. */
-  async work(outcome: Partial<Outcome>, table = this.table): Promise<void> {
+  async work(outcome: object, table = this.table): Promise<void> {
     const { executions } = this.outbox.on(table)
     for (let next = this.queued.shift(); next; next = this.queued.shift()) {
       const lease = { owner: system.newId(), expiresAt: this.outbox.now() + leaseTimes().leaseMs }
@@ -118,20 +118,20 @@ export class ScoredService {
     throw error
   }
 
+  /** Lets scorers end so for what has ended. */
+  private async endScorers(outcome: object): Promise<void> {
+    await this.deliver()
+    await this.work(outcome)
+    await this.deliver()
+  }
+
   /** Scores what has ended. */
-  async score(score: number, reason?: string): Promise<void> {
-    await this.deliver()
-    await this.work({ output: { score, ...(reason && { reason }) } } as Partial<Outcome>)
-    await this.deliver()
-  }
+  score = (score: number, reason?: string) =>
+    this.endScorers({ output: { score, ...(reason && { reason }) } })
 
-  fail = async (error: ExecutionError): Promise<void> => {
-    await this.deliver()
-    await this.work({ status: 'ERROR', error } as Partial<Outcome>)
-    await this.deliver()
-  }
+  fail = (error: ExecutionError) => this.endScorers({ status: 'ERROR', error })
 
-  idOf = ({ id }: Pick<Execution, 'id'>, scorer = 'faithful') => scoreExecutionId(id, scorer)
+  idOf = ({ id }: Pick<Execution, 'id'>) => scoreExecutionId(id, FAITHFUL.agent)
 
   async read(id: string): Promise<ExecutionSummary | null> {
     return this.outbox.stores.executions.getSummary({ organizationId: this.organizationId, id })
@@ -143,14 +143,18 @@ export class ScoredService {
 
   /** The runs of scorers that exist. */
   async scorerRuns(): Promise<ExecutionSummary[]> {
-    const { organizationId } = this
-    const params = { organizationId, agentId: this.scorer.agentId, status: null, tenantId: null }
-    const { items } = await this.outbox.stores.executions.listSummaries({
-      ...params,
-      limit: 100,
-      after: null,
-    })
-    return items
+    const { organizationId, scorer, outbox } = this
+    const filter = { organizationId, agentId: scorer.agentId, status: null, tenantId: null }
+    return (await outbox.stores.executions.listSummaries({ ...filter, limit: 100, after: null })).items
+  }
+
+  /** Rates a run as a reviewer or, without `isReview`, as a user. */
+  async rate(id: string, rating: 1 | -1, isReview: boolean): Promise<void> {
+    const { organizationId, outbox } = this
+    const updatedAt = new Date(outbox.now()).toISOString()
+    const feedback = { rating, correctedOutput: null, note: null, updatedAt }
+    const writer = system.newId()
+    await outbox.stores.executions.giveFeedback({ organizationId, id, feedback, isReview, writer })
   }
 
   /** The sums of the scores of the version so far. */

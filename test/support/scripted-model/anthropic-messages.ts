@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../lib/core/json/json.ts'
-import { asText, EVENT_STREAM, type Format, pick, toDeltas, toEvent, type Wire } from './format.ts'
+import { asText, EVENT_STREAM, type Format, pick, toDeltas, toEvent, toTools, type Wire } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
 import type { ScriptedSearch } from './turn.ts'
 import { toAnthropicUsage } from './usage.ts'
@@ -24,11 +24,7 @@ export const anthropicMessages: Format = {
       history: body.messages.flatMap((message: Wire) =>
         message.content.map((part: Wire) => toItem(part, message.role)),
       ),
-      tools: (body.tools ?? []).map((tool: Wire) => ({
-        name: tool.name,
-        description: tool.description,
-        inputSchema: tool.input_schema,
-      })),
+      tools: toTools(body.tools, 'input_schema'),
       reasoning: pick(body, 'thinking', 'output_config'),
       maxOutputTokens: body.max_tokens ?? null,
       temperature: body.temperature ?? null,
@@ -40,26 +36,15 @@ export const anthropicMessages: Format = {
   /** This format requires usage. */
   encode({ id, model, text, refusal, reasoning, calls, searches, usage, finish, stopReason }) {
     const { start, delta: total } = toAnthropicUsage(usage ?? { inputTokens: 0, outputTokens: 0 })
-    const blocks: [start: JsonObject, deltas: JsonObject[]][] = [
+    const blocks: Block[] = [
       ...(reasoning ? [thinkingBlock(reasoning)] : []),
       ...searches.flatMap((search, index) => searchBlocks(search, `srvtoolu_${id}_${index + 1}`)),
       ...(text || refusal ? [textBlock(text || refusal)] : []),
-      ...calls.map(({ id, name, text }): [JsonObject, JsonObject[]] => [
-        { type: 'tool_use', id, name, input: {} },
-        toDeltas(text).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
-      ]),
+      ...calls.map(({ text, ...call }) => callBlock({ type: 'tool_use', ...call }, text)),
     ]
-    const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model, content: [] }
+    const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model, content: [], usage: start }
     return [
-      event({
-        type: 'message_start',
-        message: {
-          ...message,
-          stop_reason: null,
-          stop_sequence: null,
-          usage: start,
-        },
-      }),
+      event({ type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } }),
       event({ type: 'ping' }),
       ...blocks.flatMap(([content_block, deltas], index) => [
         event({ type: 'content_block_start', index, content_block }),
@@ -83,33 +68,32 @@ export const anthropicMessages: Format = {
   streamError: (message, code) => event({ type: 'error', error: { type: code, message } }),
 }
 
-function searchBlocks(search: ScriptedSearch, id: string): [JsonObject, JsonObject[]][] {
+type Block = [start: JsonObject, deltas: JsonObject[]]
+
+function searchBlocks(search: ScriptedSearch, id: string): Block[] {
   const { query } = search
   const found = 'urls' in search ? search.urls : []
-  const results = found.map((url) => ({
-    type: 'web_search_result',
-    url,
-    title: `About ${query}`,
-    encrypted_content: `sealed ${url}`,
-    page_age: null,
-  }))
+  const result = { type: 'web_search_result', title: `About ${query}`, page_age: null }
+  const results = found.map((url) => ({ ...result, url, encrypted_content: `sealed ${url}` }))
   const content =
     'error' in search ? { type: 'web_search_tool_result_error', error_code: search.error } : results
   return [
-    [
-      { type: 'server_tool_use', id, name: 'web_search', input: {} },
-      toDeltas(JSON.stringify({ query })).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
-    ],
+    callBlock({ type: 'server_tool_use', id, name: 'web_search' }, JSON.stringify({ query })),
     [{ type: 'web_search_tool_result', tool_use_id: id, content }, []],
   ]
 }
 
-const textBlock = (text: string): [JsonObject, JsonObject[]] => [
+const callBlock = (call: JsonObject, text: string): Block => [
+  { ...call, input: {} },
+  toDeltas(text).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+]
+
+const textBlock = (text: string): Block => [
   { type: 'text', text: '' },
   toDeltas(text).map((text) => ({ type: 'text_delta', text })),
 ]
 
-const thinkingBlock = (reasoning: string): [JsonObject, JsonObject[]] => [
+const thinkingBlock = (reasoning: string): Block => [
   { type: 'thinking', thinking: '', signature: '' },
   [
     ...toDeltas(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking })),
@@ -128,13 +112,10 @@ function toItem(part: Wire, role: 'user' | 'assistant'): HistoryItem {
       return { type: 'reasoning', text: part.thinking, signature: part.signature }
     case 'tool_use':
       return { type: 'call', id: part.id, name: part.name, input: part.input }
-    case 'tool_result':
-      return {
-        type: 'result',
-        id: part.tool_use_id,
-        output: asText(part.content),
-        isError: part.is_error ?? false,
-      }
+    case 'tool_result': {
+      const { tool_use_id: id, content, is_error: isError = false } = part
+      return { type: 'result', id, output: asText(content), isError }
+    }
     case 'server_tool_use':
     case 'web_search_tool_result':
       return { type: 'search', value: part }

@@ -3,10 +3,12 @@ import {
   asText,
   EVENT_STREAM,
   type Format,
+  openaiError,
   parsedOrText,
   pick,
   toDeltas,
   toEvent,
+  toTools,
   type Wire,
 } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
@@ -32,11 +34,10 @@ export const chatCompletions: Format = {
         .map((message: Wire) => asText(message.content))
         .join('\n'),
       history: body.messages.filter((message: Wire) => !isSystem(message)).flatMap(toItems),
-      tools: (body.tools ?? []).map((tool: Wire) => ({
-        name: tool.function.name,
-        description: tool.function.description,
-        inputSchema: tool.function.parameters,
-      })),
+      tools: toTools(
+        body.tools?.map((tool: Wire) => tool.function),
+        'parameters',
+      ),
       reasoning: pick(body, 'reasoning_effort'),
       maxOutputTokens: body.max_tokens ?? null,
       temperature: body.temperature ?? null,
@@ -50,41 +51,26 @@ export const chatCompletions: Format = {
     const head = { id: `chatcmpl-${id}`, object: 'chat.completion.chunk', created: 1_700_000_000, model }
     const chunk = (delta: JsonObject, finish_reason: string | null = null) =>
       toEvent({ ...head, choices: [{ index: 0, delta, finish_reason }] })
+    const hasUsage = usage && request.stream_options?.include_usage
     return [
       chunk({ role: 'assistant', content: '' }),
       ...toDeltas(reasoning).map((reasoning_content) => chunk({ reasoning_content })),
       ...toDeltas(text).map((content) => chunk({ content })),
       ...toDeltas(refusal).map((part) => chunk({ refusal: part })),
-      ...calls.flatMap((call, index) => [
-        chunk({
-          tool_calls: [
-            { index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } },
-          ],
-        }),
-        ...toDeltas(call.text).map((part) =>
-          chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
-        ),
-      ]),
+      ...calls
+        .flatMap(({ id, name, text }, index): JsonObject[] => [
+          { index, id, type: 'function', function: { name, arguments: '' } },
+          ...toDeltas(text).map((part) => ({ index, function: { arguments: part } })),
+        ])
+        .map((call) => chunk({ tool_calls: [call] })),
       chunk({}, FINISH[finish]),
-      ...(usage && request.stream_options?.include_usage
-        ? [
-            toEvent({
-              ...head,
-              choices: [],
-              usage: toChatUsage(usage),
-            }),
-          ]
-        : []),
+      ...(hasUsage ? [toEvent({ ...head, choices: [], usage: toChatUsage(usage) })] : []),
       'data: [DONE]\n\n',
     ]
   },
 
-  error: (_status, message, code) => ({
-    headers: {},
-    body: { error: { message, type: code, param: null, code } },
-  }),
-
-  streamError: (message, code) => toEvent({ error: { message, type: code, param: null, code } }),
+  error: openaiError,
+  streamError: (message, code) => toEvent(openaiError(400, message, code).body),
 }
 
 function toItems(message: Wire): HistoryItem[] {
@@ -99,11 +85,8 @@ function toItems(message: Wire): HistoryItem[] {
     ...(reasoning ? [{ type: 'reasoning' as const, text: reasoning, signature: null }] : []),
     ...(text ? [{ type: 'text' as const, role: message.role, text }] : []),
     ...files.map((part: Wire) => ({ type: 'file', role: 'user', part })),
-    ...(message.tool_calls ?? []).map((call: Wire) => ({
-      type: 'call',
-      id: call.id,
-      name: call.function.name,
-      input: parsedOrText(call.function.arguments),
+    ...(message.tool_calls ?? []).map(({ id, function: { name, arguments: input } }: Wire) => ({
+      ...{ type: 'call', id, name, input: parsedOrText(input) },
     })),
   ]
 }

@@ -39,6 +39,15 @@ export function pick(body: Wire, ...names: string[]): JsonObject {
   return Object.fromEntries(names.flatMap((name) => (body?.[name] === undefined ? [] : [[name, body[name]]])))
 }
 
+/** The tools of a request, which name the schema of their input so. */
+export const toTools = (tools: Wire[] | undefined, schema: string) =>
+  (tools ?? []).map(({ name, description, [schema]: inputSchema }) => ({ name, description, inputSchema }))
+
+export const openaiError: Format['error'] = (_status, message, code) => ({
+  headers: {},
+  body: { error: { message, type: code, param: null, code } },
+})
+
 export const asText = (value: Wire): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? '')
 

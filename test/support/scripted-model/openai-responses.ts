@@ -3,10 +3,12 @@ import {
   asText,
   EVENT_STREAM,
   type Format,
+  openaiError,
   parsedOrText,
   pick,
   toDeltas,
   toEvent,
+  toTools,
   type Wire,
 } from './format.ts'
 import type { HistoryItem } from './recorded-request.ts'
@@ -26,11 +28,7 @@ export const openaiResponses: Format = {
         .map((item: Wire) => asText(item.content))
         .join('\n'),
       history: body.input.filter((item: Wire) => !isSystem(item)).flatMap(toItem),
-      tools: (body.tools ?? []).map((tool: Wire) => ({
-        name: tool.name,
-        description: tool.description,
-        inputSchema: tool.parameters,
-      })),
+      tools: toTools(body.tools, 'parameters'),
       reasoning: pick(body, 'reasoning'),
       maxOutputTokens: body.max_output_tokens ?? null,
       temperature: body.temperature ?? null,
@@ -55,9 +53,10 @@ export const openaiResponses: Format = {
       incomplete_details: reason && { reason },
       usage: usage && toResponsesUsage(usage),
     }
+    const response = { ...head, status: 'in_progress' }
     const events: Event[] = [
-      { type: 'response.created', response: { ...head, status: 'in_progress' } },
-      { type: 'response.in_progress', response: { ...head, status: 'in_progress' } },
+      { type: 'response.created', response },
+      { type: 'response.in_progress', response },
       ...items.flatMap(({ item, added, events }, output_index) => [
         { type: 'response.output_item.added', output_index, item: { ...item, ...added } },
         ...events.map((event) => ({ ...event, output_index, item_id: item.id })),
@@ -68,11 +67,7 @@ export const openaiResponses: Format = {
     return events.map(toNumberedEvent)
   },
 
-  error: (_status, message, code) => ({
-    headers: {},
-    body: { error: { message, type: code, param: null, code } },
-  }),
-
+  error: openaiError,
   streamError: (message, code) => toNumberedEvent({ type: 'error', code, message, param: null }, 99),
 }
 
@@ -89,21 +84,13 @@ const toNumberedEvent = (event: Event, sequence_number: number) =>
 function reasoningItem(id: string, reasoning: string): StreamedItem {
   const part = { type: 'summary_text', text: reasoning }
   const at = { summary_index: 0 }
+  const type = 'response.reasoning_summary_text.delta'
   return {
-    item: {
-      type: 'reasoning',
-      id: `rs_${id}`,
-      encrypted_content: `sealed ${reasoning}`,
-      summary: [part],
-    },
+    item: { type: 'reasoning', id: `rs_${id}`, encrypted_content: `sealed ${reasoning}`, summary: [part] },
     added: { encrypted_content: null, summary: [] },
     events: [
       { type: 'response.reasoning_summary_part.added', ...at, part: { ...part, text: '' } },
-      ...toDeltas(reasoning).map((delta) => ({
-        type: 'response.reasoning_summary_text.delta',
-        ...at,
-        delta,
-      })),
+      ...toDeltas(reasoning).map((delta) => ({ type, ...at, delta })),
       { type: 'response.reasoning_summary_part.done', ...at, part },
     ],
   }
@@ -112,17 +99,12 @@ function reasoningItem(id: string, reasoning: string): StreamedItem {
 function searchItem(search: ScriptedSearch, id: string): StreamedItem {
   const urls = 'urls' in search ? search.urls : []
   const sources = urls.map((url) => ({ type: 'url', url }))
+  const action = { type: 'search', query: search.query, sources }
+  const statuses = ['in_progress', 'searching', 'completed']
   return {
-    item: {
-      type: 'web_search_call',
-      id,
-      status: 'completed',
-      action: { type: 'search', query: search.query, sources },
-    },
+    item: { type: 'web_search_call', id, status: 'completed', action },
     added: { status: 'in_progress' },
-    events: ['in_progress', 'searching', 'completed'].map((status) => ({
-      type: `response.web_search_call.${status}`,
-    })),
+    events: statuses.map((status) => ({ type: `response.web_search_call.${status}` })),
   }
 }
 

@@ -21,6 +21,10 @@ export type HistoryItem =
 export const dataOf = (output: string): string =>
   /<tool_result>\n([\s\S]*)\n<\/tool_result>/.exec(output)?.[1] ?? output
 
+/** The results of tools that a request has, as sent. */
+export const resultsOf = (request: DecodedRequest | undefined): string[] =>
+  request?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])) ?? []
+
 /** A request in a form common to all formats. */
 export type DecodedRequest = {
   instructions: string

@@ -58,15 +58,10 @@ export async function startScriptedModel() {
     if (!name || !format) return reject(response, null, '', `no format for ${request.method} ${path}`)
     const body = JSON.parse(await text(request))
     const model = format.path.exec(path)?.[1] ?? body.model
-    const recorded: RecordedRequest = {
-      ...format.decode(body),
-      format: name,
-      model,
-      headers: Object.fromEntries(
-        Object.entries(request.headers).map(([key, value]) => [key, String(value)]),
-      ),
-      body,
-    }
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([key, value]) => [key, `${value}`]),
+    )
+    const recorded: RecordedRequest = { ...format.decode(body), format: name, model, headers, body }
     keepRequest(recorded)
     const state = states.get(model)
     if (!state) return reject(response, format, model, 'there is no script with this name')
@@ -102,12 +97,9 @@ export async function startScriptedModel() {
     const count = turn.chunks ?? Math.floor(all.length / 2)
     const [whole, next] = [Math.floor(count), all[Math.floor(count)] ?? '']
     const chunks = [...all.slice(0, whole), next.slice(0, next.length * (count - whole))]
-    if (typeof turn.by === 'object')
-      return sendChunks(response, format, [
-        ...chunks,
-        format.streamError(turn.by.message ?? FAULT, turn.by.code),
-      ])
-    await sendChunks(response, format, chunks, { by: turn.by })
+    if (typeof turn.by !== 'object') return sendChunks(response, format, chunks, { by: turn.by })
+    const error = format.streamError(turn.by.message ?? FAULT, turn.by.code)
+    await sendChunks(response, format, [...chunks, error])
   }
 
   function reject(response: ServerResponse, format: Format | null, model: string, error: string) {
@@ -160,9 +152,9 @@ export async function startScriptedModel() {
         .filter(({ model }) => !name || model === name)
         .map(({ model, error }) => `${model}: ${error}`)
       for (const [model, { script, requests }] of states) {
-        if ((name && model !== name) || typeof script === 'function' || requests.length >= script.length)
-          continue
-        problems.push(`${model}: ${script.length - requests.length} of ${script.length} turns were not used`)
+        const left =
+          (name && model !== name) || typeof script === 'function' ? 0 : script.length - requests.length
+        if (left > 0) problems.push(`${model}: ${left} of ${script.length} turns were not used`)
       }
       if (problems.length > 0) throw new Error(`Scripted model:\n${problems.join('\n')}`)
     },

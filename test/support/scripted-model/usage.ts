@@ -17,6 +17,12 @@ const plainTokens = ({ inputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 
 const reported = (counts: Record<string, number | undefined>): JsonObject =>
   JSON.parse(JSON.stringify(counts)) as JsonObject
 
+/** The details of these tokens, if one is reported. */
+function details(of: string, counts: Parameters<typeof reported>[0]): JsonObject {
+  const found = reported(counts)
+  return Object.keys(found).length > 0 ? { [`${of}_tokens_details`]: found } : {}
+}
+
 export const toAnthropicUsage = (usage: ScriptedUsage): { start: JsonObject; delta: JsonObject } => ({
   start: {
     input_tokens: plainTokens(usage),
@@ -28,9 +34,7 @@ export const toAnthropicUsage = (usage: ScriptedUsage): { start: JsonObject; del
   },
   delta: {
     output_tokens: usage.outputTokens,
-    ...(usage.reasoningTokens !== undefined && {
-      output_tokens_details: { thinking_tokens: usage.reasoningTokens },
-    }),
+    ...details('output', { thinking_tokens: usage.reasoningTokens }),
   },
 })
 
@@ -48,24 +52,16 @@ export const toChatUsage = (usage: ScriptedUsage): JsonObject => ({
   prompt_tokens: usage.inputTokens,
   completion_tokens: usage.outputTokens,
   total_tokens: usage.inputTokens + usage.outputTokens,
-  ...(usage.cachedInputTokens !== undefined && {
-    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
-  }),
-  ...(usage.reasoningTokens !== undefined && {
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-  }),
+  ...details('prompt', { cached_tokens: usage.cachedInputTokens }),
+  ...details('completion', { reasoning_tokens: usage.reasoningTokens }),
 })
 
 export const toResponsesUsage = (usage: ScriptedUsage): JsonObject => ({
   input_tokens: usage.inputTokens,
   output_tokens: usage.outputTokens,
-  ...(usage.cachedInputTokens !== undefined && {
-    input_tokens_details: reported({
-      cached_tokens: usage.cachedInputTokens,
-      cache_write_tokens: usage.cacheWriteTokens,
-    }),
+  ...details('input', {
+    cached_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
   }),
-  ...(usage.reasoningTokens !== undefined && {
-    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-  }),
+  ...details('output', { reasoning_tokens: usage.reasoningTokens }),
 })

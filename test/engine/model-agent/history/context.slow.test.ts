@@ -5,7 +5,7 @@ import { openModel } from '../../../../lib/models/open-model.ts'
 import { aModelAgent, finalAnswer, httpTool, startToolServer } from '../../../support/engine/model-agent.ts'
 import { aMessage, startScriptedEngine } from '../../../support/engine/scripted-engine.ts'
 import { computeCacheableShare } from '../../../support/scripted-model/prompt-cache.ts'
-import type { RecordedRequest } from '../../../support/scripted-model/recorded-request.ts'
+import { type RecordedRequest, resultsOf } from '../../../support/scripted-model/recorded-request.ts'
 import { SCRIPTED_PROVIDERS } from '../../../support/scripted-model/start-scripted-model.ts'
 import type { Reply } from '../../../support/scripted-model/turn.ts'
 
@@ -23,13 +23,10 @@ const answer = { calls: [finalAnswer({ answer: 'Read.' })] }
 const read = (...ids: (number | string)[]) => ({
   calls: ids.map((id) => ({ name: 'read', input: { id: String(id) } })),
 })
-const resultsOf = (request: RecordedRequest | undefined) =>
-  request?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])) ?? []
 const isCleared = (output: string) => output.includes('[cleared, ')
 const clearedIn = (request: RecordedRequest | undefined) => resultsOf(request).filter(isCleared).length
 
-const callsOf = (request: RecordedRequest | undefined) =>
-  request?.history.flatMap((item) => (item.type === 'call' ? [item] : [])) ?? []
+const callsOf = ({ history }: RecordedRequest) => history.filter((item) => item.type === 'call')
 const hasClearedInput = ({ input }: { input: unknown }) => JSON.stringify(input).includes('"cleared":')
 
 /** Reads a page with each of the steps, then answers. */
@@ -72,11 +69,11 @@ describe.each(SCRIPTED_PROVIDERS)('the context of a run on %s', (provider) => {
         : answer
     const { execution, steps, requests } = await runScript(script, { version, provider })
     expect(execution).toMatchObject({ status: 'SUCCESS', steps: 41 })
-    const calls = callsOf(requests.at(-1))
+    const counts = requests.map((request) => callsOf(request).filter(hasClearedInput).length)
+    const calls = requests.map(callsOf).at(-1) ?? []
     expect(calls.map(({ name }) => name)).toEqual(Array(40).fill('write'))
     expect(calls[0]?.input).toEqual({ cleared: '3011 bytes of arguments' })
     expect(calls.slice(-3).some(hasClearedInput)).toBe(false)
-    const counts = requests.map((request) => callsOf(request).filter(hasClearedInput).length)
     expect(counts).toEqual(counts.toSorted((a, b) => a - b))
     expect(steps.map(({ step }) => (step.kind === 'MODEL' && step.clearedResults) || 0)).toEqual(counts)
     expect(computeCacheableShare(requests)).toBeGreaterThan(0.8)
@@ -84,7 +81,7 @@ describe.each(SCRIPTED_PROVIDERS)('the context of a run on %s', (provider) => {
 
   it('is cleared and sent once more when the provider rejects it as too long', async () => {
     const script = (request: RecordedRequest): Reply => {
-      if (resultsOf(request).filter((output) => !isCleared(output)).length > 4) return OVERFLOWS[provider]
+      if (resultsOf(request).filter((output) => !isCleared(output)).length > 4) return overflowOf(provider)
       return resultsOf(request).length < 6 ? read(resultsOf(request).length) : answer
     }
     const { execution, requests } = await runScript(script, { version: await aReader(), provider })
@@ -97,34 +94,29 @@ describe.each(SCRIPTED_PROVIDERS)('the context of a run on %s', (provider) => {
     ['it is still too long without the results', 5, 7],
   ])('ends the run in ERROR ContextExceeded if %s', async (_, pages, sent) => {
     const script = (_request: RecordedRequest, index: number) =>
-      index < pages ? read(index) : OVERFLOWS[provider]
+      index < pages ? read(index) : overflowOf(provider)
     const { execution, requests } = await runScript(script, { version: await aReader(), provider })
     expect(execution).toMatchObject({ status: 'ERROR', steps: pages, error: { code: 'ContextExceeded' } })
     expect(requests).toHaveLength(sent)
   })
 })
 
-const OVERFLOWS: Record<(typeof SCRIPTED_PROVIDERS)[number], Reply> = {
-  openai: {
-    status: 400,
-    code: 'context_length_exceeded',
-    message: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
-  },
-  'openai-compatible': {
-    status: 400,
-    code: 'exceed_context_size_error',
-    message: 'the request exceeds the available context size, try increasing it',
-  },
-  anthropic: {
-    status: 400,
-    code: 'invalid_request_error',
-    message: 'prompt is too long: 210000 tokens > 200000 maximum',
-  },
-  bedrock: {
-    status: 400,
-    code: 'ValidationException',
-    message: 'Input is too long for requested model.',
-  },
+/** How providers say that a request is too long. */
+const OVERFLOWS = {
+  openai: [
+    'context_length_exceeded',
+    'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  ],
+  'openai-compatible': [
+    'exceed_context_size_error',
+    'the request exceeds the available context size, try increasing it',
+  ],
+  anthropic: ['invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'],
+  bedrock: ['ValidationException', 'Input is too long for requested model.'],
+} as const
+const overflowOf = (provider: keyof typeof OVERFLOWS): Reply => {
+  const [code, message] = OVERFLOWS[provider]
+  return { status: 400, code, message }
 }
 
 describe('the context window that a model has from its settings', () => {
@@ -152,19 +144,14 @@ it('the results of the last response are cleared only where they do not fit the 
   expect(results.slice(0, 3).every(isCleared)).toBe(true)
 })
 
-describe('a response that fills the context window', () => {
+it('a response that fills the context window is requested once more when results can be cleared', async () => {
   const full = { text: 'Well,', stopReason: 'model_context_window_exceeded' }
-
-  it('is requested once more when results can be cleared', async () => {
-    const { execution, requests, done } = await runScript([read(1, 2, 3, 4), full, answer], {
-      version: await aReader(),
-      provider: 'anthropic',
-    })
-    done()
-    expect(execution).toMatchObject({ status: 'SUCCESS', steps: 3 })
-    expect(requests.map(clearedIn)).toEqual([0, 0, 1])
-    expect(requests[2]?.maxOutputTokens).toBe(requests[1]?.maxOutputTokens)
-  })
+  const given = { version: await aReader(), provider: 'anthropic' as const }
+  const { execution, requests, done } = await runScript([read(1, 2, 3, 4), full, answer], given)
+  done()
+  expect(execution).toMatchObject({ status: 'SUCCESS', steps: 3 })
+  expect(requests.map(clearedIn)).toEqual([0, 0, 1])
+  expect(requests[2]?.maxOutputTokens).toBe(requests[1]?.maxOutputTokens)
 })
 
 describe('a worker that continues a run whose context was cleared', () => {
@@ -183,11 +170,9 @@ describe('a worker that continues a run whose context was cleared', () => {
     await processMessage(engine, execution.id, aMessage())
     expect(await stored()).toMatchObject({ status: 'SUCCESS', steps: 41 })
     const answered = requests.filter((_, index) => index < outage || index >= requests.length - (41 - outage))
-    const bodies = (list: RecordedRequest[]) => list.map(({ history }) => withoutIds(history))
+    // The IDs of calls differ from run to run.
+    const bodies = (list: RecordedRequest[]) =>
+      list.map(({ history }) => history.map((item) => ('id' in item ? { ...item, id: '' } : item)))
     expect(bodies(answered)).toEqual(bodies(whole.requests))
   })
 })
-
-/** The IDs of calls differ from run to run. */
-const withoutIds = (history: RecordedRequest['history']) =>
-  history.map((item) => ('id' in item ? { ...item, id: '' } : item))
