@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, vi } from 'vitest'
 import { isWithinEntryLimit, sendToEventBus } from '../../../lib/engine/notifications/event-bus.ts'
+import { failure, OK } from '../../support/notifications/an-outbox.ts'
 import { json, listen, serve } from '../../tools/serve.ts'
 
 const EVENT = {
@@ -23,20 +24,12 @@ const environmentOf = (url: string) => ({
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-const failure = (error: string, responseStatus: number | null = null) => ({
-  ok: false,
-  responseStatus,
-  error,
-  isGone: false,
-})
-
 describe('sendToEventBus', () => {
   it('puts the event on the bus, signed', async () => {
     const { url, received } = await serve((response) =>
       json(response, { FailedEntryCount: 0, Entries: [{ EventId: '1' }] }),
     )
-    const result = await sendToEventBus(EVENT, environmentOf(url))
-    expect(result).toEqual({ ok: true, responseStatus: 200, error: null, isGone: false })
+    expect(await sendToEventBus(EVENT, environmentOf(url))).toEqual(OK)
     expect(received).toHaveLength(1)
     expect(received[0]).toMatchObject({
       method: 'POST',

@@ -8,6 +8,7 @@ import { forgetWebhooks } from '../../../lib/engine/notifications/destinations.t
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { anOutbox } from '../../support/notifications/an-outbox.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { graceMs } = leaseTimes()
@@ -16,8 +17,8 @@ const NOW = Date.parse('2026-11-25T10:20:30.000Z')
 const PROCESSES = 16
 
 /** The position of the outbox is that of all organizations of a table. */
-function open(table?: Table, startedAt = NOW) {
-  const outbox = anOutbox(table ?? memoryTable(), { startedAt })
+function open(table?: Table) {
+  const outbox = anOutbox(table, { startedAt: NOW })
   const { organizationId } = outbox
   const spending = (overrides: Partial<Spending> = {}): Spending => ({
     organizationId,
@@ -122,12 +123,8 @@ describe('limit.warning', () => {
     expect(messages).toHaveLength(2)
     for (const message of messages) await first.engine.queue.send(message)
     await first.settle()
-    expect(
-      first
-        .sentData()
-        .map(({ period }) => period)
-        .sort(),
-    ).toEqual(['day', 'month'])
+    const periods = first.sentData().map(({ period }) => period)
+    expect(periods.sort()).toEqual(['day', 'month'])
   })
 
   it('is sent once, whichever request of the process that writes it fails', async () => {
@@ -229,10 +226,7 @@ describe('limit.warning', () => {
     outbox.addWebhook(WARNING)
     await warn(spending())
     await settle()
-    const { items } = await table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': warningKey(String(sentData()[0]?.id)).pk },
-    })
+    const items = await itemsIn(table, warningKey(String(sentData()[0]?.id)).pk)
     expect(items.map(({ sk }) => String(sk).split('#')[0])).toEqual(['DELIVERY', 'HANDLED', 'WARNING'])
     for (const { ttl } of items) expect(Number(ttl) * 1000).toBeGreaterThan(NOW + 30 * 86_400_000)
   })
