@@ -77,14 +77,6 @@ async function aTree() {
   return { family, parent, requests, start, descendants, recover }
 }
 
-/** Nobody delivers the events: what those of a deleted execution need is kept for days. */
-async function expireEvents(family: Tree['family']): Promise<void> {
-  for (const minutes of [10, 10, 10, 10, 7 * 24 * 60, 10]) {
-    family.passTime(minutes * 60_000)
-    await family.sweep()
-  }
-}
-
 type Tree = Awaited<ReturnType<typeof aTree>>
 
 const listed = async () =>
@@ -160,7 +152,7 @@ describe('a process that dies at any of its requests', () => {
         if (all[0]?.error?.code === 'Cancelled')
           expect(all.map(({ error }) => error?.code)).toEqual(['Cancelled', 'Cancelled', 'Cancelled'])
         await deleteExecution(family.engine, referenceTo(parent))
-        await expireEvents(family)
+        await family.expireEvents()
         const items = await scan(table)
         expect(items.filter(({ pk }) => all.some(({ id }) => pk === `EXEC#${id}`))).toEqual([])
       },
@@ -202,7 +194,7 @@ it('processes that act at the same time end each execution once, and leave none 
     const ended = await family.read(parent)
     expect(isFinal(ended)).toBe(true)
     expect((await descendants()).filter((each) => !isFinal(each))).toEqual([])
-    if (actors.includes('delete-child')) await expireEvents(family)
+    if (actors.includes('delete-child')) await family.expireEvents()
     expect(await listed()).toEqual([])
     if (!actors.includes('cancel')) expect([ended.status, requests.length]).toEqual(['SUCCESS', 2])
   })

@@ -9,34 +9,24 @@ import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { aMessage, answer, lookup, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
 
+const EXECUTION = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100 }
+const drainedBy = ({ signal }: AbortController): WorkerDeadline => ({ drain: signal, stop: NEVER })
+const stoppedBy = ({ signal }: AbortController): WorkerDeadline => ({ drain: NEVER, stop: signal })
+
 describe('the deadline of a worker', async () => {
   const { engine, aToolAgent, queued } = await startScriptedEngine()
 
-  const ONE_CALL_AT_A_TIME = {
-    useCache: false,
-    cacheTtlSeconds: null,
-    maxAgentSteps: 100,
-    timeoutSeconds: null,
-    maxParallelToolCalls: 1,
-  }
-
-  /** A deadline that begins to drain with the nth response of a model. */
-  function drainingAt(n: number) {
-    const drain = new AbortController()
-    const script = (index: number) => {
-      if (index === n - 1) drain.abort()
-    }
-    return { deadline: { drain: drain.signal, stop: NEVER } satisfies WorkerDeadline, script }
-  }
-
   describe('a worker close to its deadline', () => {
     it('releases the run at a checkpoint, and the next worker continues from there', async () => {
-      const version = await aToolAgent()
-      const { deadline, script } = drainingAt(2)
-      const { execution, stored, modelRequests } = await queued((_, index) => {
-        script(index)
-        return index < 4 ? lookup : answer
-      }, version)
+      const drain = new AbortController()
+      const deadline = drainedBy(drain)
+      const { execution, stored, modelRequests } = await queued(
+        (_, index) => {
+          if (index === 1) drain.abort()
+          return index < 4 ? lookup : answer
+        },
+        await aToolAgent(),
+      )
       const { message, sent } = aMessage()
       expect(await processMessage(engine, execution.id, { message, deadline })).toBe('processed')
       const { id: executionId, organizationId } = execution
@@ -53,7 +43,9 @@ describe('the deadline of a worker', async () => {
       ['dies', true],
     ])('may end the attempt after every result of a tool call: the worker %s', async (_, dies) => {
       const calls = 2 * MAX_ATTEMPTS
-      const version = await aToolAgent({ execution: ONE_CALL_AT_A_TIME })
+      const version = await aToolAgent({
+        execution: { ...EXECUTION, timeoutSeconds: null, maxParallelToolCalls: 1 },
+      })
       const many = { calls: Array.from({ length: calls }, () => ({ name: 'look_up', input: { id: 'x' } })) }
       const { execution, stored, modelRequests } = await queued([many, answer], version)
       const times = leaseTimes(1_000)
@@ -75,7 +67,7 @@ describe('the deadline of a worker', async () => {
           system: { ...engine.system, now: () => Date.now() + (dies ? turn * 2 * times.leaseMs : 0) },
           times,
         }
-        const deadline = { drain: drain.current.signal, stop: NEVER }
+        const deadline = drainedBy(drain.current)
         await processMessage(on, execution.id, { message: aMessage().message, deadline })
       }
       const { status, error, attempts } = await stored()
@@ -92,7 +84,7 @@ describe('the deadline of a worker', async () => {
         return index === 0 ? { ...answer, delayMs: 60_000 } : answer
       })
       const { message, sent } = aMessage()
-      await processMessage(engine, execution.id, { message, deadline: { drain: NEVER, stop: stop.signal } })
+      await processMessage(engine, execution.id, { message, deadline: stoppedBy(stop) })
       expect(sent).toHaveLength(1)
       expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, steps: 0 })
       await processMessage(engine, execution.id, { message })
@@ -109,17 +101,14 @@ describe('the deadline of a worker', async () => {
       const version = await aModelAgent({ code: true }, { code })
       const { execution, stored } = await queued([], version)
       const drain = new AbortController()
-      const steps = {
-        ...engine.steps,
-        append: async (params: Parameters<typeof engine.steps.append>[0]) => {
-          const isOurs = await engine.steps.append(params)
-          drain.abort()
-          return isOurs
-        },
+      const append: typeof engine.steps.append = async (params) => {
+        const isOurs = await engine.steps.append(params)
+        drain.abort()
+        return isOurs
       }
       const { message, sent } = aMessage()
-      const deadline = { drain: drain.signal, stop: NEVER }
-      await processMessage({ ...engine, steps }, execution.id, { message, deadline })
+      const on = { ...engine, steps: { ...engine.steps, append } }
+      await processMessage(on, execution.id, { message, deadline: drainedBy(drain) })
       expect(sent).toHaveLength(1)
       expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null })
       await processMessage(engine, execution.id, { message })
@@ -139,9 +128,7 @@ describe('the time limit of a run', async () => {
   const table = memoryTable()
   const { engine, aToolAgent, queued } = await startScriptedEngine(table)
 
-  const limitedTo = (timeoutSeconds: number) => ({
-    execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds },
-  })
+  const limitedTo = (timeoutSeconds: number) => ({ execution: { ...EXECUTION, timeoutSeconds } })
   const LINE = { id: system.newId(), customId: 'a', line: 0, lane: 0 }
 
   /** A clock that only the test moves forward. */
@@ -176,10 +163,7 @@ describe('the time limit of a run', async () => {
       )
       const kill = { ...on, executions: { ...on.executions, release: async () => false } }
       const first = end === 'was killed' ? kill : on
-      await processMessage(first, execution.id, {
-        ...aMessage(),
-        deadline: { drain: NEVER, stop: stop.signal },
-      })
+      await processMessage(first, execution.id, { ...aMessage(), deadline: stoppedBy(stop) })
       passTime(90)
       await processMessage(on, execution.id, aMessage())
       expect(await stored()).toMatchObject({ status: 'SUCCESS', attempts: 2 })
@@ -199,8 +183,7 @@ describe('the time limit of a run', async () => {
       )
       for (const _ of [1, 2, 3]) {
         drain = new AbortController()
-        const deadline = { drain: drain.signal, stop: NEVER }
-        await processMessage(on, execution.id, { ...aMessage(), deadline })
+        await processMessage(on, execution.id, { ...aMessage(), deadline: drainedBy(drain) })
         passTime(90)
       }
       const message = 'The run did not finish within 30 seconds.'
@@ -234,13 +217,11 @@ describe('the time limit of a run', async () => {
     })
   })
 
-  describe('the deadline', () => {
-    it('is wall time: it ends a run that no worker had for long', async () => {
-      const { on, passTime } = aClock()
-      const { execution, stored } = await queued([answer], await aToolAgent(limitedTo(30)))
-      passTime(execution.deadlineAt)
-      await processMessage(on, execution.id, aMessage())
-      expect(await stored()).toMatchObject({ error: { code: 'DeadlineExceeded' } })
-    })
+  it('does not extend its deadline, which is wall time: it ends a run that no worker had for long', async () => {
+    const { on, passTime } = aClock()
+    const { execution, stored } = await queued([answer], await aToolAgent(limitedTo(30)))
+    passTime(execution.deadlineAt)
+    await processMessage(on, execution.id, aMessage())
+    expect(await stored()).toMatchObject({ error: { code: 'DeadlineExceeded' } })
   })
 })
