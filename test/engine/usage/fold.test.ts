@@ -257,8 +257,9 @@ describe('foldUsage', () => {
     await stopping.promise
     await scenario.fold(START + DAY - HOUR)
     await cleanAt(START + 2 * DAY)
-    const left = await Array.fromAsync(usage.readEntries({ from: 0, before: START + DAY }))
-    expect(left.flatMap(({ entries }) => entries)).toHaveLength(1)
+    const left = []
+    for await (const { entries } of usage.readEntries({ from: 0, before: START + DAY })) left.push(...entries)
+    expect(left).toHaveLength(1)
     resuming.resolve()
     await late
     await scenario.expectComplete()

@@ -32,6 +32,14 @@ async function sweepEachMinute(run: RolloutRun, { second = 0, minutes = 2 } = {}
   return null
 }
 
+/** A run whose next version fails ten times. */
+async function aFailingRun() {
+  const run = await newRun()
+  await run.start(HALF)
+  await run.end(run.next, 10, { every: 1 })
+  return run
+}
+
 /** Sweeps until the rollout has ended. @returns what the agent says about its end */
 async function expectAbort(run: RolloutRun, options?: Parameters<typeof sweepEachMinute>[1]) {
   expect(await sweepEachMinute(run, options)).not.toBeNull()
@@ -58,16 +66,12 @@ describe('watchRollouts', () => {
         reason: '4 of 20 runs have failed: 20 %, more than 5 %.',
         figures: { rollout: { runs: 20, failed: 4 }, current: { runs: 0, failed: 0 } },
       })
-      const resolved = await resolveVersion({
-        ...run.referenceOn(run.table),
-        versionId: undefined,
-        run: { tenantId: null, executionId: system.newId() },
-      })
+      const next = { versionId: undefined, run: { tenantId: null, executionId: system.newId() } }
+      const resolved = await resolveVersion({ ...run.referenceOn(run.table), ...next })
       expect(resolved).toMatchObject({ version: { id: run.current.id }, selectedBy: 'CURRENT' })
       await run.settle(3)
-      expect(run.events()).toMatchObject([
-        { data: { versionId: run.next.id, agentId: run.current.agentId, slug: 'rolled-out', percent: 10 } },
-      ])
+      const data = { versionId: run.next.id, agentId: run.current.agentId, slug: 'rolled-out', percent: 10 }
+      expect(run.events()).toMatchObject([{ data }])
     },
   )
 
@@ -166,9 +170,7 @@ describe('watchRollouts', () => {
   it.each(['aborted', 'ended'])(
     'judges no failures of a rollout that was %s in the same minute',
     async (how) => {
-      const run = await newRun()
-      await run.start(HALF)
-      await run.end(run.next, 10, { every: 1 })
+      const run = await aFailingRun()
       run.outbox.pass(10_000)
       await run.end(run.next, 10, { every: 1 })
       if (how === 'aborted') await run.sweep()
@@ -183,9 +185,7 @@ describe('watchRollouts', () => {
 
   it('ends a rollout while the end of an earlier one cannot be told', async () => {
     const run = await newRun()
-    const tell = async () => {
-      throw new Unavailable(new Error('Throttled.'))
-    }
+    const tell = () => Promise.reject(new Unavailable(new Error('Throttled.')))
     for (let rollout = 0; rollout < 2; rollout++) {
       await run.start(HALF)
       run.outbox.pass(MINUTE)
@@ -272,17 +272,14 @@ describe('watchRollouts', () => {
   })
 
   it('watches the others if one cannot be looked at, and that one in the next sweep', async () => {
-    const run = await newRun()
-    await run.start(HALF)
-    await run.end(run.next, 10, { every: 1 })
+    const run = await aFailingRun()
     run.outbox.pass(2 * MINUTE)
     const { usage } = openStores(run.table)
     const read = () => {
       throw new Unavailable(new Error('Throttled.'))
     }
-    await expect(run.sweep({ usage: { ...usage, read } as never })).rejects.toThrow(
-      '1 of 1 rollouts could not be watched.',
-    )
+    const sweeping = run.sweep({ usage: { ...usage, read } as never })
+    await expect(sweeping).rejects.toThrow('1 of 1 rollouts could not be watched.')
     expect((await run.agent()).rollout).not.toBeNull()
     await run.sweep()
     expect((await run.agent()).rollout).toBeNull()
@@ -331,9 +328,7 @@ describe('watchRollouts', () => {
   })
 
   it('ends a rollout once, however many sweeps look at it', async () => {
-    const run = await newRun()
-    await run.start(HALF)
-    await run.end(run.next, 10, { every: 1 })
+    const run = await aFailingRun()
     run.outbox.pass(2 * MINUTE)
     await Promise.allSettled(Array.from({ length: 16 }, () => run.sweep()))
     await run.settle(3)

@@ -155,25 +155,20 @@ describe('a tool call that needs an approval', () => {
     const paid: unknown[] = []
     let to = 'Ada'
     const approval = { when: { properties: { to: { const: 'Ada' } } } }
-    const run = await aRun(
-      [{ calls: [{ name: 'pay', input: {} }] }, answer],
-      [{ name: 'pay', agent: 'pay', approval }],
-      {
-        openTools: (documents, deps) =>
-          openTools(documents, {
-            ...deps,
-            describeAgent: async () => ({
-              description: null,
-              inputSchema: { to: { type: 'string', description: 'Who is paid.', default: to } },
-            }),
-            runAgent: async ({ input }) => {
-              paid.push(input)
-              return { ok: true, value: {} }
-            },
-          }),
-      },
-    )
-    await run.process()
+    const openPay: typeof openTools = (documents, deps) =>
+      openTools(documents, {
+        ...deps,
+        describeAgent: async () => ({
+          description: null,
+          inputSchema: { to: { type: 'string', description: 'Who is paid.', default: to } },
+        }),
+        runAgent: async ({ input }) => {
+          paid.push(input)
+          return { ok: true, value: {} }
+        },
+      })
+    const script = [{ calls: [{ name: 'pay', input: {} }] }, answer]
+    const run = await aStartedRun(script, [{ name: 'pay', agent: 'pay', approval }], { openTools: openPay })
     expect(await run.list()).toMatchObject([{ name: 'pay', input: { to: 'Ada' } }])
     to = 'Mallory'
     await run.decide('approve')
@@ -296,26 +291,22 @@ describe('decideApproval', () => {
   })
 
   it('counts while the run executes another call', async () => {
-    const slow = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
+    const [slow, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const calls = [refund({ id: 'x', usd: 200 }), { name: 'look_up', input: { id: 'y' } }]
-    const run = await aRun([{ calls }, answer], [refundTool(), plainTool], {
-      openTools: async (...given) => {
-        const tools = await openTools(...given)
-        return {
-          ...tools,
-          call: async (call, options) => {
-            if (call.name === 'look_up') {
-              begun.resolve()
-              await slow.promise
-            }
-            return tools.call(call, options)
-          },
+    const openSlowly: typeof openTools = async (...given) => {
+      const tools = await openTools(...given)
+      const call: typeof tools.call = async (given, options) => {
+        if (given.name === 'look_up') {
+          begun.resolve()
+          await slow.promise
         }
-      },
-      queue: { send: async (message) => void sent.push(message) },
-    })
+        return tools.call(given, options)
+      }
+      return { ...tools, call }
+    }
     const sent: unknown[] = []
+    const queue = { send: async (message: unknown) => void sent.push(message) }
+    const run = await aRun([{ calls }, answer], undefined, { openTools: openSlowly, queue })
     const processing = run.process()
     await begun.promise
     await run.decide('approve')
@@ -330,11 +321,10 @@ describe('decideApproval', () => {
   })
 
   it('refuses the token that started the run only if the tool says so', async () => {
-    const run = await aRun(REFUND_200, [refundTool({ approval: { notByCaller: true } })])
-    const free = await aRun(REFUND_200)
+    const run = await aStartedRun(REFUND_200, [refundTool({ approval: { notByCaller: true } })])
+    const free = await aStartedRun()
     const decideAsCaller = ({ access, caller, decide }: typeof run) =>
       decide('approve', { as: access({ tokenId: caller }) })
-    for (const each of [run, free]) await each.process()
     await expect(decideAsCaller(run)).rejects.toMatchObject({ code: 'Forbidden' })
     expect(await run.decide('approve')).toMatchObject({ decision: 'approve' })
     expect(await decideAsCaller(free)).toMatchObject({ decision: 'approve' })
@@ -469,12 +459,11 @@ describe('listApprovals', () => {
     const sent: unknown[] = []
     const run = await aStartedRun()
     const reached = Promise.withResolvers<void>()
-    run.engine.queue = {
-      send: () => {
-        reached.resolve()
-        return new Promise(() => {})
-      },
+    const hang = () => {
+      reached.resolve()
+      return new Promise<never>(() => {})
     }
+    run.engine.queue = { send: hang }
     void run.decide('approve')
     await reached.promise
     run.engine.queue = { send: async (message) => void sent.push(message) }
@@ -510,14 +499,11 @@ describe('listDecided', () => {
     offsetMs = 5
     await run.decide('reject', { index: 0 })
     await run.decide('reject', { index: 0 })
+    const decided = { decision: 'approve', note: 'Fine.', by: expect.stringMatching(/^Ann \(/) }
+    const about = { reason: 'The customer asks for it.', execution: { id: run.execution.id } }
     expect(await decidedBy(run)).toMatchObject([
       { input: { id: 'a' }, decided: { decision: 'reject' } },
-      {
-        input: { id: 'b' },
-        decided: { decision: 'approve', note: 'Fine.', by: expect.stringMatching(/^Ann \(/) },
-        reason: 'The customer asks for it.',
-        execution: { id: run.execution.id },
-      },
+      { input: { id: 'b' }, decided, ...about },
     ])
   })
 
@@ -534,10 +520,9 @@ describe('listDecided', () => {
   })
 
   it('continues behind what a limited token may not see, without saying what it is', async () => {
-    const own = await aRun(REFUND_200)
-    const other = await aRun(REFUND_200, undefined, {}, own.execution.organizationId)
+    const own = await aStartedRun()
+    const other = await aStartedRun(REFUND_200, undefined, {}, own.execution.organizationId)
     for (const run of [own, other]) {
-      await run.process()
       offsetMs += 5
       await run.decide('approve')
     }
@@ -566,7 +551,8 @@ describe('the steps and events of a run', () => {
     const { organizationId, id: executionId } = run.execution
     const params = { organizationId, id: executionId, status: 'IN_PROGRESS' as const, after: 1, maxMs: 5_000 }
     const { signal } = new AbortController()
-    const events = (await Array.fromAsync(openEvents(run.engine).read({ ...params, signal }))).flat()
+    const events = []
+    for await (const batch of openEvents(run.engine).read({ ...params, signal })) events.push(...batch)
     expect(events).toMatchObject([{ kind: 'status' }, { kind: 'tool', callId: id }, { kind: 'waiting' }])
   })
 

@@ -52,7 +52,7 @@ type Setup = {
   tools?: (string | object)[]
   overrides?: object
   /** Called before its worker suspends an execution. */
-  beforeSuspension?: (family: Family, parent: Execution, suspended: Execution) => Promise<unknown>
+  beforeSuspension?: (family: Family, parent: Execution, suspended: { id: string }) => Promise<unknown>
 }
 
 /** A parent that is suspended because the agents that it called sleep for an hour. */

@@ -189,7 +189,7 @@ describe('waits beside other work', () => {
     expect((await run.stored()).output).toEqual({ a: 1, b: 'now' })
   })
 
-  it.each([
+  it.each<[string, string, RegExp]>([
     [
       'inside a step',
       `await context.step('s', () => context.sleep('x', 1)); return {}`,
@@ -208,14 +208,11 @@ describe('waits beside other work', () => {
       return {}`,
       /^The database rejected the data/,
     ],
-    ...['[]', `Array(101).fill('go')`, `'go'`].map(
-      (signals) =>
-        [
-          `for the signals ${signals}`,
-          `return { done: await context.waitForAny('any', { signals: ${signals} }) }`,
-          /signals must be a list of 1 to 100 names\./,
-        ] as const,
-    ),
+    ...['[]', `Array(101).fill('go')`, `'go'`].map((signals): [string, string, RegExp] => [
+      `for the signals ${signals}`,
+      `return { done: await context.waitForAny('any', { signals: ${signals} }) }`,
+      /signals must be a list of 1 to 100 names\./,
+    ]),
     ['for no date', `await context.sleepUntil('x', 'soon'); return {}`, /must be a date/],
     ['for a signal with a bad name', `await context.waitForSignal('a b'); return {}`, /name of a signal/],
     ['for an approval without a title', `await context.waitForApproval('x', {}); return {}`, /title must be/],

@@ -101,44 +101,34 @@ async function dieEverywhere(
 }
 
 describe('a process that dies at any of its requests', () => {
-  it('as the worker of a parent that is about to wait, loses nothing', async () => {
+  it.each([
+    { of: 'a parent that is about to wait', worker: -1, least: 20 },
+    ...[0, 1, 2].map((worker) => ({ of: 'those that are resumed one after the other', worker, least: 5 })),
+  ])('as worker number $worker of $of, loses nothing', async ({ worker, least }) => {
     const deaths = await dieEverywhere(
-      ({ start }, on) => start(on),
-      async ({ family, parent, descendants }) => {
-        expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' } })
+      async ({ family, start, descendants }, on) => {
+        await start(worker < 0 ? on : undefined)
+        if (worker < 0) return
+        const sleeper = (await descendants()).find(({ callers }) => callers.length === 2)
+        family.passTime(HOUR_MS)
+        let message = { executionId: sleeper?.id ?? '', wakes: true }
+        for (let i = 0; i < worker; i++) {
+          await family.receive(message)
+          message = family.sent().shift() as typeof message
+        }
+        await family.receive(message, on)
+        // The process that died had taken the messages with it.
+        if (worker < 2) family.dropMessages()
+      },
+      async ({ family, parent, requests, descendants }) => {
+        const ended = await family.read(parent)
+        expect(ended).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' } })
         expect((await descendants()).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS'])
+        if (worker === 0 || worker === 1) expect([ended.attempts, requests.length]).toEqual([2, 2])
       },
     )
-    expect(deaths).toBeGreaterThan(20)
+    expect(deaths).toBeGreaterThan(least)
   })
-
-  it.each([0, 1, 2])(
-    'as worker number %i of those that are resumed one after the other, loses nothing',
-    async (worker) => {
-      const deaths = await dieEverywhere(
-        async ({ family, start, descendants }, on) => {
-          await start()
-          const sleeper = (await descendants()).find(({ callers }) => callers.length === 2)
-          family.passTime(HOUR_MS)
-          let message = { executionId: sleeper?.id ?? '', wakes: true }
-          for (let i = 0; i < worker; i++) {
-            await family.receive(message)
-            message = family.sent().shift() as typeof message
-          }
-          await family.receive(message, on)
-          // The process that died had taken the messages with it.
-          if (worker < 2) family.dropMessages()
-        },
-        async ({ family, parent, requests, descendants }) => {
-          const ended = await family.read(parent)
-          expect(ended).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' } })
-          expect((await descendants()).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS'])
-          if (worker < 2) expect([ended.attempts, requests.length]).toEqual([2, 2])
-        },
-      )
-      expect(deaths).toBeGreaterThan(5)
-    },
-  )
 
   it('as the one that cancels the parent, leaves none of its children, and a table that can be cleaned', async () => {
     const deaths = await dieEverywhere(
@@ -178,8 +168,8 @@ it('processes that act at the same time end each execution once, and leave none 
     await family.receive({ executionId: sleeper.id, wakes: true })
     if (hasEnded) await family.receive({ executionId: child.id, wakes: true })
     family.dropMessages()
-    const scheduled = { ...family.engine, ...engineOn(scheduledTable(table, scheduler)) }
-    const on: Engine = { ...scheduled, queue: family.engine.queue, system: family.engine.system }
+    const { queue, system } = family.engine
+    const on = { ...family.engine, ...engineOn(scheduledTable(table, scheduler)), queue, system }
     const resumed = { executionId: hasEnded ? parent.id : child.id, wakes: true }
     const roles: Record<(typeof ACTORS)[number], () => Promise<unknown>> = {
       resume: () => family.receive(resumed, on),

@@ -206,7 +206,7 @@ export function anOutbox(
       redeliver(engine, { organizationId, destinationId, eventId, ...others }),
 
     /** Timers, outbox and messages of a while, and what else happens meanwhile. */
-    async live(ms: number, { stepMs = 600_000, also = async () => {} } = {}) {
+    async live(ms: number, { stepMs = 600_000, also = async (): Promise<unknown> => undefined } = {}) {
       for (const end = now + ms; now < end; now += stepMs) {
         await sweep()
         await deliver()

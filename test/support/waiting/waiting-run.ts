@@ -95,13 +95,9 @@ export class WaitingRun {
 
   static async create(options: Options): Promise<WaitingRun> {
     const run = new WaitingRun(options)
-    const lease = options.isSync ? { owner: system.newId(), expiresAt: run.time() + TIMES.leaseMs } : null
-    run.execution = executionOf(options.version, {
-      input: { question: '?' },
-      now: run.now,
-      deadlineMs: DEADLINE_MS,
-      lease,
-    })
+    const lease = options.isSync ? { owner: system.newId(), expiresAt: run.now + TIMES.leaseMs } : null
+    const given = { input: { question: '?' }, now: run.now, deadlineMs: DEADLINE_MS, lease }
+    run.execution = executionOf(options.version, given)
     await run.stores.executions.create({ execution: run.execution })
     if (!options.isSync) await run.queue.send({ ...run.ids, tenantId: null })
     return run
@@ -117,7 +113,6 @@ export class WaitingRun {
   }
 
   private readonly system = { newId: system.newId, now: () => ++this.now }
-  time = (): number => this.now
 
   private readonly queue: BatchQueue = {
     send: async ({ delayMs = 0, ...body }) => {
@@ -142,29 +137,23 @@ export class WaitingRun {
     })
     const stores = openStores(worker.tableOf(options.table))
     const startedAt = this.system.now()
-    const engine: Engine = {
-      ...stores,
-      steps: {
-        ...stores.steps,
-        append: async (params) => {
-          const { step } = params
-          const name = step.kind === 'MODEL' ? String(step.number) : step.name
-          if ((this.storedSteps.get(name) ?? Number.POSITIVE_INFINITY) < startedAt)
-            this.problems.push(`The step "${name}" was computed after it was stored.`)
-          const isStored = await stores.steps.append(params)
-          if (isStored && !this.storedSteps.has(name)) this.storedSteps.set(name, this.system.now())
-          return isStored
-        },
-      },
-      queue: { ...this.queue, send: worker.wrap('send', this.queue.send) },
-      system: this.system,
-      times: TIMES,
+    const append: typeof stores.steps.append = async (params) => {
+      const { step } = params
+      const name = step.kind === 'MODEL' ? String(step.number) : step.name
+      if ((this.storedSteps.get(name) ?? Number.POSITIVE_INFINITY) < startedAt)
+        this.problems.push(`The step "${name}" was computed after it was stored.`)
+      const isStored = await stores.steps.append(params)
+      if (isStored && !this.storedSteps.has(name)) this.storedSteps.set(name, this.system.now())
+      return isStored
     }
+    const queue = { ...this.queue, send: worker.wrap('send', this.queue.send) }
+    const steps = { ...stores.steps, append }
+    const engine: Engine = { ...stores, steps, queue, system: this.system, times: TIMES }
     return { worker, engine }
   }
 
   /** The worker of the request, as `submitSync` has it. */
-  async runInline(): Promise<void> {
+  private async runInline(): Promise<void> {
     const { worker, engine } = this.newWorker()
     const { lease } = this.execution
     if (!lease) throw new Error('The run is not synchronous.')
@@ -258,17 +247,12 @@ export class WaitingRun {
   /** Sends a signal and returns the HTTP status. @param key an idempotency key */
   async signal(name: string, key?: string): Promise<number> {
     const { stores, queue, system, acknowledged } = this
-    const sending = {
-      ...this.ids,
-      access: this.access,
-      name,
-      data: key ?? system.newId(),
-      idempotencyKey: key,
-    }
+    const data = key ?? system.newId()
+    const sending = { ...this.ids, access: this.access, name, data, idempotencyKey: key }
     try {
       const { id } = await sendSignal({ ...stores, queue, system, times: TIMES }, sending)
       if (!acknowledged.signals.some((known) => known.id === id))
-        acknowledged.signals.push({ id, name, data: sending.data, at: this.now })
+        acknowledged.signals.push({ id, name, data, at: this.now })
     } catch (error) {
       return statusOf(error)
     }
@@ -327,11 +311,11 @@ export class WaitingRun {
         summary.lease?.expiresAt ?? until,
       ]
       const next = Math.min(...times.filter((time) => time >= this.now).map((time) => time + 1))
-      if (next >= until) {
+      if (next < until) this.now = next
+      else {
         this.now = Math.max(until, this.now)
         return false
       }
-      this.now = next
     }
   }
 
