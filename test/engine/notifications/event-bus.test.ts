@@ -6,6 +6,7 @@ import { isWithinEntryLimit, sendToEventBus } from '../../../lib/engine/notifica
 import { failure, OK } from '../../support/notifications/an-outbox.ts'
 import { json, listen, serve } from '../../tools/serve.ts'
 
+const SECRET = 'confidential'
 const EVENT = {
   type: 'execution.succeeded',
   occurredAt: '2026-11-25T08:00:00.600Z',
@@ -17,7 +18,7 @@ const environmentOf = (url: string) => ({
   EVENTBRIDGE_ENDPOINT: url,
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'AKID',
-  AWS_SECRET_ACCESS_KEY: 'confidential',
+  AWS_SECRET_ACCESS_KEY: SECRET,
   AWS_SESSION_TOKEN: 'session',
 })
 
@@ -30,47 +31,31 @@ describe('sendToEventBus', () => {
       json(response, { FailedEntryCount: 0, Entries: [{ EventId: '1' }] }),
     )
     expect(await sendToEventBus(EVENT, environmentOf(url))).toEqual(OK)
-    expect(received).toHaveLength(1)
-    expect(received[0]).toMatchObject({
-      method: 'POST',
-      path: '/',
-      headers: {
-        'content-type': 'application/x-amz-json-1.1',
-        'x-amz-target': 'AWSEvents.PutEvents',
-        'x-amz-security-token': 'session',
-        authorization: expect.stringMatching(
-          /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-central-1\/events\/aws4_request, /,
-        ),
-      },
-    })
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
-      Entries: [
-        {
-          EventBusName: 'orders',
-          Source: 'agent-execution-service',
-          DetailType: 'execution.succeeded',
-          Time: Date.parse('2026-11-25T08:00:01Z') / 1000,
-          Detail: EVENT.detail,
-        },
-      ],
-    })
+    const signature = /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-central-1\/events\/aws4_request, /
+    const headers = {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': 'AWSEvents.PutEvents',
+      'x-amz-security-token': 'session',
+      authorization: expect.stringMatching(signature),
+    }
+    expect(received).toMatchObject([{ method: 'POST', path: '/', headers }])
+    const Time = Date.parse('2026-11-25T08:00:01Z') / 1000
+    const source = { EventBusName: 'orders', Source: 'agent-execution-service' }
+    const entry = { ...source, DetailType: 'execution.succeeded', Time, Detail: EVENT.detail }
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({ Entries: [entry] })
   })
 
   it.each([
     [
       200,
-      { FailedEntryCount: 1, Entries: [{ ErrorCode: 'ThrottlingException', ErrorMessage: 'confidential' }] },
-      ': ThrottlingException',
+      { FailedEntryCount: 1, Entries: [{ ErrorCode: 'Throttled', ErrorMessage: SECRET }] },
+      ': Throttled',
     ],
-    [
-      400,
-      { __type: 'com.amazonaws.events#ThrottlingException', message: 'confidential' },
-      ': ThrottlingException',
-    ],
-    [400, { __type: 'AccessDeniedException', message: 'confidential' }, ': AccessDeniedException'],
-    [429, { message: 'confidential' }, ''],
-    [500, 'confidential', ''],
-    [200, 'confidential', ''],
+    [400, { __type: 'com.amazonaws.events#Throttled', message: SECRET }, ': Throttled'],
+    [400, { __type: 'AccessDeniedException', message: SECRET }, ': AccessDeniedException'],
+    [429, { message: SECRET }, ''],
+    [500, SECRET, ''],
+    [200, SECRET, ''],
     [200, null, ''],
     [200, { Entries: [] }, ''],
     [307, { FailedEntryCount: 0 }, ''],

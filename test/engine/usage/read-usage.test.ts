@@ -21,6 +21,7 @@ const ORGANIZATION = '01a2003b-8f87-750a-aa33-59d20cae9811'
 const ACCESS = { ...UNLIMITED, organizationId: ORGANIZATION, tokenId: 'token' }
 const NOW = Date.parse('2026-11-25T10:30:20.500Z')
 const { minute: MINUTE, hour: HOUR, day: DAY } = INTERVAL_MS
+const [YESTERDAY, TODAY] = ['2026-11-24T10:00:00.000Z', '2026-11-25T10:00:00.000Z']
 
 /** Knows every agent. */
 const agents = { get: async ({ id }: { id: string }) => ({ id }) } as unknown as AgentStore
@@ -142,30 +143,22 @@ describe('readUsage', () => {
   })
 
   it.each<[string, UsageQuery, string[]]>([
-    ['the last 24 hours by default', {}, ['2026-11-24T10:00:00.000Z', '2026-11-25T10:00:00.000Z']],
-    ['an hour by minute', { interval: 'minute' }, ['2026-11-25T10:00:00.000Z']],
-    [
-      'times at the borders of intervals',
-      { from: '2026-11-24T10:00:00Z', to: '2026-11-25T10:00:00Z' },
-      ['2026-11-24T10:00:00.000Z'],
-    ],
+    ['the last 24 hours by default', {}, [YESTERDAY, TODAY]],
+    ['an hour by minute', { interval: 'minute' }, [TODAY]],
+    ['times at the borders of intervals', { from: YESTERDAY, to: TODAY }, [YESTERDAY]],
     [
       'a millisecond more',
       { from: '2026-11-24T10:59:59.999Z', to: '2026-11-25T10:00:00.001Z' },
-      ['2026-11-24T10:00:00.000Z', '2026-11-25T10:00:00.000Z'],
+      [YESTERDAY, TODAY],
     ],
-    ['another time zone', { from: '2026-11-25T11:00:00+01:00' }, ['2026-11-25T10:00:00.000Z']],
+    ['another time zone', { from: '2026-11-25T11:00:00+01:00' }, [TODAY]],
     ['a time to come', { from: '2026-11-26T00:00:00Z', to: '9999-12-31T23:59:59Z' }, []],
-    [
-      'until a time to come',
-      { from: '2026-11-25T10:00:00Z', to: '9999-12-31T23:59:59Z' },
-      ['2026-11-25T10:00:00.000Z'],
-    ],
-    ['the day before a time', { to: '2026-11-25T10:00:00Z' }, ['2026-11-24T10:00:00.000Z']],
+    ['until a time to come', { from: TODAY, to: '9999-12-31T23:59:59Z' }, [TODAY]],
+    ['the day before a time', { to: '2026-11-25T10:00:00Z' }, [YESTERDAY]],
   ])('reads %s', async (_, query, starts) => {
     const usage = memoryUsage()
-    const times = ['2026-11-24T09:59:00Z', '2026-11-24T10:00:00Z', '2026-11-25T10:00:00Z']
-    for (const time of times) usage.put(ORGANIZATION, 'minute', Date.parse(time), [aUsageRow()])
+    for (const time of ['2026-11-24T09:59:00Z', YESTERDAY, TODAY])
+      usage.put(ORGANIZATION, 'minute', Date.parse(time), [aUsageRow()])
     expect(runsOf(await readAll(usage, query)).map(([start]) => start)).toEqual(starts)
   })
 

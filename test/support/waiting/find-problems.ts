@@ -63,8 +63,7 @@ export async function findProblems(
   const used = usedSignals(steps)
   for (const { id } of acknowledged.signals)
     if (!used.has(id) && !kept.has(id)) problems.push(`The signal ${id} is lost.`)
-  const distinct = new Set(acknowledged.decisions.map(({ decision }) => decision))
-  if (distinct.size > 1) problems.push('Two decisions were acknowledged.')
+  if (new Set(acknowledged.decisions).size > 1) problems.push('Two decisions were acknowledged.')
 
   for (const { step, results } of steps) {
     const ended = results.get(WAIT_RESULT)
@@ -97,8 +96,8 @@ function findWrongOutput(output: JsonObject, { acknowledged }: WaitingRun, taken
   if (isOther || sent.length !== received.length)
     problems.push(`The agent got ${received} instead of ${sent}.`)
   const [decided] = acknowledged.decisions
-  if (decided && approval?.decision !== decided.decision)
-    problems.push(`${decided.decision} was acknowledged, and the agent saw ${approval?.decision}.`)
+  if (decided && approval?.decision !== decided)
+    problems.push(`${decided} was acknowledged, and the agent saw ${approval?.decision}.`)
   if (!decided && approval && approval.decision !== 'timeout')
     problems.push(`Nobody decided, and the agent saw ${approval.decision}.`)
   return problems

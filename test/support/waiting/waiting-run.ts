@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Access, UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
-import { ERRORS, type ErrorCode, ServiceError } from '../../../lib/core/errors.ts'
+import { ServiceError } from '../../../lib/core/errors.ts'
 import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
@@ -50,7 +50,7 @@ type Message = { body: QueuedExecution; visibleAt: number; receives: number }
 /** What a client was told. */
 export type Acknowledged = {
   signals: { id: string; name: string; data: Json; at: number }[]
-  decisions: { decision: string; at: number }[]
+  decisions: string[]
   cancelled: boolean
 }
 
@@ -244,35 +244,27 @@ export class WaitingRun {
     return this.stores.executions.get(this.execution)
   }
 
-  /** Sends a signal and returns the HTTP status. @param key an idempotency key */
-  async signal(name: string, key?: string): Promise<number> {
+  /** A client sends a signal. @param key an idempotency key */
+  async signal(name: string, key?: string): Promise<void> {
     const { stores, queue, system, acknowledged } = this
     const data = key ?? system.newId()
     const sending = { ...this.ids, access: this.access, name, data, idempotencyKey: key }
-    try {
-      const { id } = await sendSignal({ ...stores, queue, system, times: TIMES }, sending)
-      if (!acknowledged.signals.some((known) => known.id === id))
-        acknowledged.signals.push({ id, name, data, at: this.now })
-    } catch (error) {
-      return statusOf(error)
-    }
+    const sent = await unlessRefused(sendSignal({ ...stores, queue, system, times: TIMES }, sending))
+    if (!sent) return
+    if (!acknowledged.signals.some(({ id }) => id === sent.id))
+      acknowledged.signals.push({ id: sent.id, name, data, at: this.now })
     this.noteCompleteness()
-    return 202
   }
 
-  /** Decides on the approval and returns the HTTP status. */
-  async decide(decision: 'approve' | 'reject'): Promise<number> {
+  /** A client decides on the approval. */
+  async decide(decision: 'approve' | 'reject'): Promise<void> {
     const { stores, queue, system, acknowledged } = this
     const approvalId = approvalIdOfWait(this.options.scenario.approval ?? '')
     const deciding = { ...this.ids, access: this.access, approvalId, decision, input: null, note: null }
-    try {
-      await decideApproval({ ...stores, queue, system, times: TIMES }, deciding)
-    } catch (error) {
-      return statusOf(error)
-    }
-    acknowledged.decisions.push({ decision, at: this.now })
+    const decided = decideApproval({ ...stores, queue, system, times: TIMES }, deciding)
+    if (!(await unlessRefused(decided))) return
+    acknowledged.decisions.push(decision)
     this.noteCompleteness()
-    return 200
   }
 
   private noteCompleteness(): void {
@@ -344,7 +336,9 @@ export class WaitingRun {
   }
 }
 
-function statusOf(error: unknown): number {
-  if (!(error instanceof ServiceError)) throw error
-  return ERRORS[error.code as ErrorCode].status
-}
+/** What the service answers; null if it refuses that. */
+const unlessRefused = <T>(answer: Promise<T>): Promise<T | null> =>
+  answer.catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error
+    return null
+  })
