@@ -141,10 +141,8 @@ describe('the events of an execution that is deleted', () => {
     await outbox.remove(run)
     outbox.answers.set(outbox.webhook.id, () => OK)
     await outbox.live(HOUR_MS)
-    expect(outbox.sent.at(-1)).toMatchObject({
-      type: 'execution.waiting',
-      data: { status: 'IN_PROGRESS', deleted: true },
-    })
+    const data = { status: 'IN_PROGRESS', deleted: true }
+    expect(outbox.sent.at(-1)).toMatchObject({ type: 'execution.waiting', data })
     expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
   })
 

@@ -89,11 +89,8 @@ describe('sendToEventBus', () => {
     expect(await sending).toEqual([failure(error), failure(error, 200)])
     const dropping = await listen((request) => request.socket.destroy())
     // The end of the socket is seen while the request is written, or after it.
-    expect(await sendTo(dropping.host)).toEqual(
-      failure(
-        expect.stringMatching(/^The connection to EventBridge failed: (UND_ERR_SOCKET|ECONNRESET|EPIPE)\.$/),
-      ),
-    )
+    const dropped = /^The connection to EventBridge failed: (UND_ERR_SOCKET|ECONNRESET|EPIPE)\.$/
+    expect(await sendTo(dropping.host)).toEqual(failure(expect.stringMatching(dropped)))
     expect(await sendTo('127.0.0.1:9')).toMatchObject(failure(expect.stringContaining('EventBridge failed')))
   })
 
@@ -106,9 +103,8 @@ describe('sendToEventBus', () => {
     expect(Buffer.byteLength(detailOf(limit))).toBe(limit)
     expect(isWithinEntryLimit({ ...EVENT, detail: detailOf(limit - 1) })).toBe(true)
     const error = 'The event is not smaller than 256 kB, as EventBridge requires.'
-    expect(await sendToEventBus({ ...EVENT, detail: detailOf(limit) }, environmentOf(url))).toEqual(
-      failure(error),
-    )
+    const tooLarge = { ...EVENT, detail: detailOf(limit) }
+    expect(await sendToEventBus(tooLarge, environmentOf(url))).toEqual(failure(error))
     expect(received).toHaveLength(0)
   })
 

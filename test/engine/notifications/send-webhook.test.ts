@@ -86,10 +86,7 @@ describe('sendWebhook', () => {
   it('posts the body with its signature', async () => {
     const { host, received } = await serve((response) => response.writeHead(204).end())
     expect(await send(host)).toEqual({ ...OK, responseStatus: 204 })
-    expect(received).toEqual([
-      { method: 'POST', path: '/hook?token=abc', headers: expect.anything(), body: BODY },
-    ])
-    expect(received[0]?.headers).toMatchObject({
+    const headers = expect.objectContaining({
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(BODY)),
       'user-agent': 'agent-execution-service',
@@ -97,6 +94,7 @@ describe('sendWebhook', () => {
       'webhook-timestamp': '1764000000',
       'webhook-signature': expect.stringMatching(/^v1,.{44}$/),
     })
+    expect(received).toEqual([{ method: 'POST', path: '/hook?token=abc', headers, body: BODY }])
   })
 
   it.each([400, 404, 410, 429, 500, 304])('fails for %i', async (status) => {
@@ -156,30 +154,20 @@ describe('sendWebhook', () => {
       expect(sockets[0]?.bytesWritten).toBeLessThan(20_000_000)
     })
 
+    const ending = (text: string) => (socket: Socket) => socket.end(text)
+    const switching = (socket: Socket) =>
+      socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
     it.each([
       ['closes after reading', (socket: Socket) => socket.end(), null],
       ['resets after reading', (socket: Socket) => socket.resetAndDestroy(), null],
-      [
-        'is killed in its answer',
-        (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'),
-        200,
-      ],
-      [
-        'switches protocols',
-        (socket: Socket) => socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
-        null,
-      ],
-      ['is not an HTTP server', (socket: Socket) => socket.end('220 smtp.example ESMTP\r\n'), null],
-      [
-        'sends 1 MB of headers',
-        (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(1e6)}\r\n\r\n`),
-        null,
-      ],
+      ['is killed in its answer', ending('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'), 200],
+      ['switches protocols', switching, null],
+      ['is not an HTTP server', ending('220 smtp.example ESMTP\r\n'), null],
+      ['sends 1 MB of headers', ending(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(1e6)}\r\n\r\n`), null],
     ])('%s, has not received the event', async (_, respond, status) => {
       const { host } = await listenRaw(respond)
-      expect(await send(host)).toEqual(
-        failure(expect.stringMatching(/^The connection was dropped: /), status),
-      )
+      const error = expect.stringMatching(/^The connection was dropped: /)
+      expect(await send(host)).toEqual(failure(error, status))
     })
 
     it('does not listen, has not received the event', async () => {

@@ -408,10 +408,9 @@ describe('decideApproval', () => {
     ['that is too large', { id: 'x'.repeat(300_000) }, '/input'],
   ])('refuses an edited input %s', async (_, input, path) => {
     const run = await aStartedRun()
-    await expect(run.decide('approve', { input })).rejects.toMatchObject({
-      code: 'InputSchemaMismatch',
-      errors: [{ path, message: expect.stringContaining(`${path} `) }],
-    })
+    const errors = [{ path, message: expect.stringContaining(`${path} `) }]
+    const mismatch = { code: 'InputSchemaMismatch', errors }
+    await expect(run.decide('approve', { input })).rejects.toMatchObject(mismatch)
     expect(await run.decide('approve', { input: { id: 'y' } })).toMatchObject({ input: { id: 'y' } })
   })
 
@@ -441,15 +440,12 @@ describe('decideApproval', () => {
 describe('listApprovals', () => {
   it('returns what suspended runs wait for, what the document shows first, and what the model said', async () => {
     const tool = refundTool({ approval: { ...over100, show: ['/id', '/usd'] } })
-    const run = await aStartedRun([{ ...REFUND_200[0], text: 'It arrived broken.' }, answer] as Script, [
-      tool,
-    ])
+    const script = [{ ...REFUND_200[0], text: 'It arrived broken.' }, answer] as Script
+    const run = await aStartedRun(script, [tool])
     const { show, reason, ...approval } = (await run.list())[0] ?? {}
     expect({ show, reason }).toEqual({ show: ['/id', '/usd'], reason: 'It arrived broken.' })
-    expect(approval).toMatchObject({
-      ...{ id: await run.approvalId(), name: 'refund', step: 1 },
-      ...{ title: 'May the agent call refund?', input: { id: 'x', usd: 200 } },
-    })
+    const call = { id: await run.approvalId(), name: 'refund', input: { id: 'x', usd: 200 }, step: 1 }
+    expect(approval).toMatchObject({ ...call, title: 'May the agent call refund?' })
     expect(await run.list(run.access({ agents: ['other'] }))).toEqual([])
     await run.decide('approve')
     expect(await run.list()).toEqual([])

@@ -1,14 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { UNLIMITED } from '../../../lib/core/access.ts'
 import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import { ExecutionInProgress, ExecutionNotFound } from '../../../lib/core/resource-errors.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
-import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { aFamily, ask, HOUR_MS } from '../../support/engine/family.ts'
+import { aFamily, ask, HOUR_MS, referenceTo } from '../../support/engine/family.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { scheduledTable } from '../../support/lifecycle/tables.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
@@ -21,11 +19,6 @@ const table = await ownTable()
 const STRIDE = inject('isNightly') ? 1 : 11
 const scripted = await startScriptedModel()
 afterAll(() => scripted.stop())
-
-const referenceTo = ({ id, organizationId }: Execution) => ({
-  executionId: id,
-  access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
-})
 
 class Died extends Error {}
 

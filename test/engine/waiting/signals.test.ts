@@ -30,6 +30,7 @@ async function aRun(body: string, overrides: Partial<Engine> = {}) {
   }
 }
 
+const NUMBERS = `return { data: await context.waitForSignal('go', { schema: { type: 'number' } }) }`
 const WAITS = `return { data: await context.waitForSignal('go') }`
 
 describe('sendSignal', () => {
@@ -162,9 +163,7 @@ describe('sendSignal', () => {
       return { number, any }`)
     await run.start()
     await run.send('go', 'text')
-    const onlyNumbers = await aRun(
-      `return { data: await context.waitForSignal('go', { schema: { type: 'number' } }) }`,
-    )
+    const onlyNumbers = await aRun(NUMBERS)
     await onlyNumbers.start()
     await expect(onlyNumbers.send('go', 'text')).rejects.toMatchObject({ code: 'InputSchemaMismatch' })
     await onlyNumbers.send('stop', 'text')
@@ -202,17 +201,14 @@ describe('context.callbackUrl', () => {
 })
 
 it('a kept signal that does not match the schema of its wait is skipped, which the step shows', async () => {
-  const run = await aRun(`return { data: await context.waitForSignal('go', { schema: { type: 'number' } }) }`)
+  const run = await aRun(NUMBERS)
   await run.send('go', 'text')
   await run.send('go', 7)
   await run.start()
   expect(await run.stored()).toMatchObject({ output: { data: 7 }, attempts: 1 })
   const [step] = await run.engine.steps.read({ executionId: run.id })
-  const reason = 'The value must be a number, not a string.'
-  expect(step && toStepRecord(step)).toMatchObject({
-    result: 7,
-    skipped: [{ id: expect.any(String), reason }],
-  })
+  const skipped = [{ id: expect.any(String), reason: 'The value must be a number, not a string.' }]
+  expect(step && toStepRecord(step)).toMatchObject({ result: 7, skipped })
 })
 
 describe('the unread signals of a run', () => {

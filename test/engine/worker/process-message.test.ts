@@ -173,10 +173,8 @@ describe('attempt', () => {
     const execution = leased(executionOf(version, { lease }), 'me')
     await executions.create({ execution })
     const result = await attempt({ ...engineOn(table), executions }, execution, { version })
-    expect(result).toMatchObject({
-      kind: 'completed',
-      execution: { status: 'ERROR', error: { message: expect.stringContaining('size') } },
-    })
+    const error = { message: expect.stringContaining('size') }
+    expect(result).toMatchObject({ kind: 'completed', execution: { status: 'ERROR', error } })
   })
 
   it.each([

@@ -112,9 +112,8 @@ describe('the time limit of a run that waits for another one', () => {
       looks++
       return engine.executions.getState(status)
     }
-    const waiting = attempt({ ...engine, executions: { ...engine.executions, getState } }, execution, {
-      version: limited(),
-    })
+    const looking = { ...engine, executions: { ...engine.executions, getState } }
+    const waiting = attempt(looking, execution, { version: limited() })
     await vi.waitUntil(() => looks > 1)
     const failedAt = Date.now()
     await finish(failed)

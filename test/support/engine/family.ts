@@ -1,3 +1,4 @@
+import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
@@ -29,6 +30,12 @@ export const ask = (name: string, id?: string): ScriptedCall => ({
   ...(id && { id }),
   name,
   input: { question: 'Well?' },
+})
+
+/** The execution, for a token that may do everything. */
+export const referenceTo = ({ id, organizationId }: Execution) => ({
+  executionId: id,
+  access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
 })
 
 type Sent = QueuedExecution & { delayMs?: number }
