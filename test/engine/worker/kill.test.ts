@@ -31,7 +31,8 @@ async function queuedExecution() {
       const stepsBefore = history.filter(({ type }) => type === 'result').length / 2
       const id = String(stepsBefore + 1)
       if (stepsBefore === STEPS - 1) return { calls: [finalAnswer({ answer: 'Done.' })] }
-      return { calls: ['left', 'right'].map((name) => ({ id: `${name}${id}`, name, input: { id } })) }
+      const tools = Object.entries({ a: 'left', b: 'right' })
+      return { calls: tools.map(([letter, name]) => ({ id: `${letter}${id}`, name, input: { id } })) }
     },
     version,
     { options: { maxTokens: 1_000_000 } },
