@@ -162,7 +162,7 @@ export class WaitingRun {
     await engine.queue.send({ ...this.ids, tenantId: null, delayMs: result.delayMs }).catch(() => undefined)
   }
 
-  start(): Promise<unknown> {
+  start(): Promise<void> {
     return this.options.isSync ? this.runInline() : this.deliver(0)
   }
 
@@ -171,10 +171,10 @@ export class WaitingRun {
   }
 
   /** Delivers a message. `isDuplicate`: it stays visible, as SQS may deliver it again. */
-  async deliver(index: number, isDuplicate = false): Promise<unknown> {
+  async deliver(index: number, isDuplicate = false): Promise<void> {
     const { visible } = this
     const message = visible[index % Math.max(visible.length, 1)]
-    if (!message) return null
+    if (!message) return
     message.receives += 1
     if (message.receives > MAX_ATTEMPTS) {
       await this.deadLetter()
@@ -191,10 +191,9 @@ export class WaitingRun {
         },
       },
     })
-    if (worker.isDead) return 'died'
+    if (worker.isDead) return
     if (typeof result !== 'string') message.visibleAt = this.now + result.retryInMs
     else if (!isDuplicate) this.remove(message)
-    return result
   }
 
   private remove(message: Message): void {
