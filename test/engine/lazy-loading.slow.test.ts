@@ -4,16 +4,15 @@ import { loadedPackages } from '../support/processes/processes.ts'
 import type { ScriptedProvider } from '../support/scripted-model/recorded-request.ts'
 import { SCRIPTED_PROVIDERS } from '../support/scripted-model/start-scripted-model.ts'
 
+const AWS = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' }
+
 const loadedBy = (...files: string[]) => {
   const urls = files.map((file) => new URL(`../../${file}`, import.meta.url).href)
-  const env = {
-    TABLE_NAME: 'table',
+  const queues = {
     QUEUE_URL: 'https://sqs.test/queue',
     DELIVERY_QUEUE_URL: 'https://sqs.test/delivery-queue',
-    AWS_REGION: 'eu-central-1',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
   }
+  const env = { ...AWS, ...queues, TABLE_NAME: 'table' }
   return loadedPackages(`for (const url of ${JSON.stringify(urls)}) await import(url)`, env)
 }
 
@@ -38,9 +37,7 @@ const ENVIRONMENT = {
   OPENAI_API_KEY: 'x',
   ANTHROPIC_API_KEY: 'x',
   OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9',
-  AWS_REGION: 'eu-central-1',
-  AWS_ACCESS_KEY_ID: 'local',
-  AWS_SECRET_ACCESS_KEY: 'local',
+  ...AWS,
   AWS_BEARER_TOKEN_BEDROCK: 'x',
 }
 

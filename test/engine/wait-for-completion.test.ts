@@ -28,7 +28,14 @@ function observed(execution: Execution = anExecution()) {
   }
   const wait = (timeoutMs: number, options: Pick<Params, 'signal' | 'until'> = {}) =>
     waitForCompletion({ executions, ...execution, timeoutMs, ...options })
-  return { execution, seen, wait }
+  /** Waits, and has read once. */
+  const begin = async (...given: Parameters<typeof wait>) => {
+    const waiting = wait(...given)
+    await settle()
+    expect(seen.reads).toBe(1)
+    return { waiting }
+  }
+  return { execution, seen, wait, begin }
 }
 
 /** Lets everything happen that needs no timer. */
@@ -36,26 +43,22 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('waitForCompletion', () => {
   it('reads the status once without a timeout', async () => {
-    const { seen, wait } = observed()
-    expect(await wait(0)).toBe('IN_PROGRESS')
-    expect(seen.reads).toBe(1)
+    const { begin } = observed()
+    expect(await (await begin(0)).waiting).toBe('IN_PROGRESS')
   })
 
   it('rejects with the reason of its signal, also while it waits', async () => {
-    const { seen, wait } = observed()
+    const { seen, begin } = observed()
     const controller = new AbortController()
-    const waiting = wait(20_000, { signal: controller.signal })
-    await settle()
+    const { waiting } = await begin(20_000, { signal: controller.signal })
     controller.abort(new Error('given up'))
     await expect(waiting).rejects.toThrow('given up')
     expect(seen.reads).toBe(1)
   })
 
   it('returns on a completion event without waiting for the next poll', async () => {
-    const { execution, seen, wait } = observed()
-    const waiting = wait(20_000)
-    await settle()
-    expect(seen.reads).toBe(1)
+    const { execution, seen, begin } = observed()
+    const { waiting } = await begin(20_000)
     seen.status = 'SUCCESS'
     emitCompleted(execution.id)
     expect(await waiting).toMatchObject({ status: 'SUCCESS' })
@@ -72,9 +75,8 @@ describe('waitForCompletion', () => {
   })
 
   it('reads again and continues waiting if the execution is not final', async () => {
-    const { execution, seen, wait } = observed()
-    const waiting = wait(1_000)
-    await settle()
+    const { execution, seen, begin } = observed()
+    const { waiting } = await begin(1_000)
     emitCompleted(execution.id)
     emitCompleted(anExecution().id)
     await settle()
@@ -106,18 +108,16 @@ describe('waitForCompletion', () => {
   )
 
   it('finds a completion without an event', async () => {
-    const { seen, wait } = observed()
-    const waiting = wait(20_000)
-    await settle()
+    const { seen, begin } = observed()
+    const { waiting } = await begin(20_000)
     seen.status = 'ERROR'
     await vi.advanceTimersByTimeAsync(100)
     expect(await waiting).toMatchObject({ status: 'ERROR' })
   })
 
   it('reads at growing intervals', async () => {
-    const { seen, wait } = observed()
-    const waiting = wait(25_000)
-    await settle()
+    const { seen, begin } = observed()
+    const { waiting } = await begin(25_000)
     const gaps: number[] = []
     for (let now = 0, last = 0, { reads } = seen; now < 20_000; now += 50) {
       await vi.advanceTimersByTimeAsync(50)

@@ -3,38 +3,28 @@ import { audited } from '../../../lib/access/audit-log.ts'
 import { webhookBody } from '../../../lib/contract/bodies/webhooks.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { EVENT_BUS, EVENT_TYPES, type WebhookEventType } from '../../../lib/core/notification.ts'
-import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { aChange } from '../../support/audit/a-change.ts'
 import { anOutbox, BROKEN } from '../../support/notifications/an-outbox.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { graceMs } = leaseTimes()
 const BUS = { EVENT_BUS: 'bus' }
 
 /** The position of the outbox is that of all organizations of a table. */
-function open({ environment = BUS, table }: { environment?: object; table?: Table } = {}) {
-  const outbox = anOutbox(table ?? memoryTable(), { environment })
+function open(environment: object = BUS) {
+  const outbox = anOutbox(undefined, { environment })
   const { organizationId, clock } = outbox
   const { audit } = outbox.stores
-  const change = (work: () => Promise<unknown>, isMarked = true) =>
-    audited({ audit, system: clock, isMarked }, aChange(organizationId), work)
+  const change = (work: () => Promise<unknown> = async () => 'made', parts = {}) =>
+    audited({ audit, system: clock, isMarked: true, ...parts }, aChange(organizationId), work)
   /** The process dies while the change is in progress. */
-  async function die() {
-    const dying = { ...audit, end: () => Promise.reject(new Error('died')) }
-    await audited(
-      { audit: dying, system: clock, isMarked: true },
-      aChange(organizationId),
-      async () => undefined,
-    )
-  }
-  /** A minute of the sweeper and of the function that delivers. */
-  async function minute() {
-    outbox.pass(60_000)
-    await outbox.sweep()
-    await outbox.deliver()
-  }
+  const die = () => change(undefined, { audit: { ...audit, end: () => Promise.reject(new Error('died')) } })
+  /** Of the sweeper and of the function that delivers. */
   async function minutes(count: number) {
-    for (let i = 0; i < count; i++) await minute()
+    for (let i = 0; i < count; i++) {
+      outbox.pass(60_000)
+      await outbox.sweep()
+      await outbox.deliver()
+    }
   }
   return { ...outbox, audit, change, die, minutes }
 }
@@ -42,7 +32,7 @@ function open({ environment = BUS, table }: { environment?: object; table?: Tabl
 describe('audit.recorded', () => {
   it('is sent to the event bus once, within three minutes, without a message of the change', async () => {
     const { change, minutes, messages, sent, audit, organizationId, pass, sweep } = open()
-    await change(async () => 'made')
+    await change()
     expect(messages()).toEqual([])
     const { items } = await audit.list({ organizationId, limit: 10, after: null })
     await minutes(3)
@@ -87,7 +77,7 @@ describe('audit.recorded', () => {
 
   it('is sent although messages are lost, and the bus fails', async () => {
     const { change, minutes, sent, answers, setAccepting, ...outbox } = open()
-    await change(async () => 'made')
+    await change()
     setAccepting(false)
     await expect(minutes(3)).rejects.toThrow('SQS')
     setAccepting(true)
@@ -110,16 +100,16 @@ describe('audit.recorded', () => {
     addWebhook({ types: [...EVENT_TYPES] })
     // One that was not created by the API.
     addWebhook({ types: ['*', 'all'] as unknown as WebhookEventType[] })
-    await change(async () => 'made')
+    await change()
     await minutes(5)
     expect(sent.map(({ destinationId }) => destinationId)).toEqual([EVENT_BUS])
     expect(webhookBody.safeParse({ url: 'https://a.example', types: ['audit.recorded'] }).success).toBe(false)
   })
 
   it('is not sent without an event bus, also if it was marked', async () => {
-    const { change, minutes, sent } = open({ environment: {} })
-    await change(async () => 'made')
-    await change(async () => 'made', false)
+    const { change, minutes, sent } = open({})
+    await change()
+    await change(undefined, { isMarked: false })
     expect(await minutes(15)).toBe(undefined)
     expect(sent).toEqual([])
   })

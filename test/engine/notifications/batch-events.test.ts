@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import { eventIdOf, parseEventId } from '../../../lib/core/notification.ts'
+import {
+  eventIdOf,
+  parseEventId,
+  type Webhook,
+  type WebhookEventType,
+} from '../../../lib/core/notification.ts'
 import { batchKey } from '../../../lib/dynamodb/table/keys.ts'
-import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
 import { system } from '../../../lib/system.ts'
 import { anEndedTrial } from '../../support/batches/a-batch.ts'
-import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
+import { anOutbox, BROKEN, OK, outboxTo } from '../../support/notifications/an-outbox.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 
 const { graceMs } = leaseTimes()
-const ENDED = { types: ['batch.ended' as const] }
+const ENDED = { types: ['batch.ended'] } satisfies Partial<Webhook>
 
-/** The position of the outbox is that of all organizations of a table. */
-function open() {
-  const table = memoryTable()
-  const itemsOf = async (id: string) => {
-    const query = {
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': batchKey(id).pk },
-    }
-    return (await table.query({ ...query, ConsistentRead: true })).items.map(({ sk }) => sk)
-  }
-  return { ...anOutbox(table), itemsOf }
+/** A batch that has ended, and a receiver that fails. */
+async function anEndedBatch(types: WebhookEventType[] = ENDED.types) {
+  const outbox = outboxTo(BROKEN, { types })
+  const { id: destinationId } = outbox.webhook
+  const batch = await outbox.startBatch()
+  await outbox.endBatch(batch)
+  return { ...outbox, destinationId, batch, subject: { kind: 'batch' as const, id: batch.id } }
 }
 
 describe('the id of an event', () => {
@@ -37,7 +37,7 @@ describe('the id of an event', () => {
 
 describe('the end of a batch', () => {
   it('is delivered once to each webhook that selects it, and to its own URL', async () => {
-    const outbox = open()
+    const outbox = anOutbox()
     const agentId = system.newId()
     const selected = [
       outbox.addWebhook(ENDED),
@@ -69,8 +69,7 @@ describe('the end of a batch', () => {
   })
 
   it('is no event of a draft, nor without a webhook that selects it', async () => {
-    const outbox = open()
-    outbox.addWebhook({ types: ['execution.succeeded'] })
+    const outbox = outboxTo(OK, { types: ['execution.succeeded'] })
     await outbox.endBatch(await outbox.startBatch())
     outbox.addWebhook(ENDED)
     outbox.pass(10)
@@ -81,15 +80,14 @@ describe('the end of a batch', () => {
   })
 
   it('is no event of a trial, nor of its runs', async () => {
-    const outbox = open()
-    outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
+    const outbox = outboxTo(OK, { types: ['execution.succeeded', 'batch.ended'] })
     const { batch } = anEndedTrial({ organizationId: '', agentId: '', versionId: '' }, {})
     await outbox.endBatch(await outbox.startBatch({ trial: batch.trial }))
     const replay = {
       ...{ tools: {}, models: 'live' as const, steps: 'live' as const, ignore: [], fromStep: 1 },
       ...{ executionId: system.newId(), isTrial: true, defaultModel: null },
     }
-    await outbox.finish(await outbox.start({ replay }))
+    await outbox.end({ replay })
     outbox.pass(2 * graceMs)
     await outbox.sweep()
     expect(outbox.messages()).toEqual([])
@@ -98,14 +96,10 @@ describe('the end of a batch', () => {
 
 describe('a delivery of the end of a batch', () => {
   it('is repeated by its message or by the timers, listed with those of runs, and sent again on request', async () => {
-    const outbox = open()
-    const { organizationId } = outbox
-    const { id: destinationId } = outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
-    outbox.answers.set(destinationId, () => BROKEN)
-    const batch = await outbox.startBatch()
-    await outbox.endBatch(batch)
+    const outbox = await anEndedBatch(['execution.succeeded', 'batch.ended'])
+    const { organizationId, destinationId, batch, subject } = outbox
     await outbox.deliver()
-    expect(outbox.messages()).toMatchObject([{ subject: { kind: 'batch', id: batch.id }, destinationId }])
+    expect(outbox.messages()).toMatchObject([{ subject, destinationId }])
     outbox.pass(10_000)
     await outbox.deliver()
     expect(outbox.sent).toHaveLength(2)
@@ -117,36 +111,25 @@ describe('a delivery of the end of a batch', () => {
     await outbox.deliver()
     expect(await outbox.deliveriesOfBatch(batch.id)).toMatchObject([{ status: 'DELIVERED', attempts: 3 }])
 
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
+    const run = await outbox.tell()
     const page = { limit: 10, after: null }
     const { items } = await outbox.stores.deliveries.list({ organizationId, destinationId, ...page })
-    expect(items.map(({ subject }) => subject)).toEqual([
-      { kind: 'execution', id: run.id },
-      { kind: 'batch', id: batch.id },
-    ])
+    expect(items.map(({ subject }) => subject)).toEqual([{ kind: 'execution', id: run.id }, subject])
 
-    const request = { organizationId, destinationId, eventId: `evt_batch_${batch.id}_1` }
-    expect(await redeliver(outbox.engine, request)).toMatchObject({ status: 'DELIVERED', attempts: 4 })
-    for (const other of [
-      { organizationId: system.newId() },
-      { destinationId: system.newId() },
-      { eventId: `evt_${batch.id}_1` },
-      { eventId: `evt_batch_${batch.id}_2` },
-      { eventId: `evt_batch_${run.id}_1` },
-    ])
-      expect(await redeliver(outbox.engine, { ...request, ...other })).toBeNull()
+    const eventId = `evt_batch_${batch.id}_1`
+    const again = await outbox.redeliver(eventId, destinationId)
+    expect(again).toMatchObject({ status: 'DELIVERED', attempts: 4 })
+    const other = { organizationId: system.newId() }
+    expect(await outbox.redeliver(eventId, destinationId, other)).toBeNull()
+    expect(await outbox.redeliver(eventId, system.newId())).toBeNull()
+    for (const wrong of [`evt_${batch.id}_1`, `evt_batch_${batch.id}_2`, `evt_batch_${run.id}_1`])
+      expect(await outbox.redeliver(wrong, destinationId)).toBeNull()
     expect(outbox.sent).toHaveLength(5)
   })
 
   it('is not made for a message that names another organization', async () => {
-    const outbox = open()
-    const webhook = outbox.addWebhook(ENDED)
-    outbox.answers.set(webhook.id, () => BROKEN)
-    const batch = await outbox.startBatch()
-    await outbox.endBatch(batch)
-    const subject = { kind: 'batch' as const, id: batch.id }
+    const outbox = await anEndedBatch()
+    const { batch, destinationId, subject } = outbox
     const wrong = { subject, organizationId: system.newId() }
     outbox.dropMessages()
     await outbox.engine.queue.send(wrong)
@@ -156,7 +139,7 @@ describe('a delivery of the end of a batch', () => {
     await outbox.deliver()
     outbox.dropMessages()
     outbox.pass(10_000)
-    await outbox.engine.queue.send({ ...wrong, destinationId: webhook.id, revision: 1 })
+    await outbox.engine.queue.send({ ...wrong, destinationId, revision: 1 })
     await outbox.deliver()
     expect(outbox.sent).toHaveLength(1)
     expect(await outbox.deliveriesOfBatch(batch.id)).toMatchObject([{ status: 'PENDING' }])
@@ -164,22 +147,15 @@ describe('a delivery of the end of a batch', () => {
 })
 
 describe('a batch that is deleted', () => {
-  const failing = async () => {
-    const outbox = open()
-    const { id: destinationId } = outbox.addWebhook(ENDED)
-    outbox.answers.set(destinationId, () => BROKEN)
-    const batch = await outbox.startBatch()
-    await outbox.endBatch(batch)
-    const remove = async () => {
-      const { batches } = outbox.stores
-      await batches.hide({ batch, now: outbox.now() })
-      await batches.remove({ batch })
-    }
-    return { ...outbox, batch, destinationId, remove }
+  const remove = async ({ batch, now, stores: { batches } }: Awaited<ReturnType<typeof anEndedBatch>>) => {
+    await batches.hide({ batch, now: now() })
+    await batches.remove({ batch })
   }
+  const itemsOf = ({ table, batch }: Awaited<ReturnType<typeof anEndedBatch>>) =>
+    itemsIn(table, batchKey(batch.id).pk)
 
   it('has no events any more', async () => {
-    const outbox = await failing()
+    const outbox = await anEndedBatch()
     await outbox.stores.batches.hide({ ...outbox, now: outbox.now() })
     await outbox.deliver()
     outbox.pass(2 * graceMs)
@@ -189,11 +165,11 @@ describe('a batch that is deleted', () => {
   })
 
   it('takes its deliveries with it', async () => {
-    const outbox = await failing()
+    const outbox = await anEndedBatch()
     await outbox.deliver()
-    expect(await outbox.itemsOf(outbox.batch.id)).toHaveLength(3)
-    await outbox.remove()
-    expect(await outbox.itemsOf(outbox.batch.id)).toEqual([])
+    expect(await itemsOf(outbox)).toHaveLength(3)
+    await remove(outbox)
+    expect(await itemsOf(outbox)).toEqual([])
     outbox.pass(graceMs)
     await outbox.sweep()
     await outbox.deliver()
@@ -201,13 +177,13 @@ describe('a batch that is deleted', () => {
   })
 
   it('leaves none if it is deleted while its end is being delivered', async () => {
-    const outbox = await failing()
+    const outbox = await anEndedBatch()
     outbox.answers.set(outbox.destinationId, async () => {
-      await outbox.remove()
+      await remove(outbox)
       return OK
     })
     await outbox.deliver()
     expect(outbox.sent).toHaveLength(1)
-    expect(await outbox.itemsOf(outbox.batch.id)).toEqual([])
+    expect(await itemsOf(outbox)).toEqual([])
   })
 })

@@ -4,10 +4,9 @@ import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { stepKey } from '../../../lib/dynamodb/table/keys.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
-import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
 import { forgetWebhooks } from '../../../lib/engine/notifications/destinations.ts'
-import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
-import { memoryTable, scan } from '../../support/tables/memory-table.ts'
+import { BROKEN, OK, outboxTo } from '../../support/notifications/an-outbox.ts'
+import { scan } from '../../support/tables/memory-table.ts'
 
 const { graceMs } = leaseTimes()
 const HOUR_MS = 3_600_000
@@ -15,28 +14,26 @@ const HOUR_MS = 3_600_000
 const TOMBSTONE = ['RECORD']
 
 /** An outbox whose webhook gets the record as the service sends it. */
-function open() {
-  const table = memoryTable()
-  const outbox = anOutbox(table)
+function open(answer = OK) {
+  const outbox = outboxTo(answer)
   outbox.engine.toSummary = toExecutionSummary
   const { executions } = outbox.stores
+  const cleanUp = () => runCleanups({ executions, system: outbox.clock })
+  const remove = ({ id }: { id: string }) =>
+    executions.delete({ organizationId: outbox.organizationId, id, now: outbox.now() })
   return {
     ...outbox,
-    table,
-    webhook: outbox.addWebhook(),
     itemsOf: async (id: string) =>
-      (await scan(table)).filter(({ pk }) => String(pk).includes(id)).map(({ sk }) => sk),
-    allItems: async () => JSON.stringify(await scan(table)),
-    remove: (run: { id: string }) =>
-      executions.delete({ organizationId: outbox.organizationId, id: run.id, now: outbox.now() }),
-    cleanUp: () => runCleanups({ executions, system: outbox.clock }),
-    /** Messages, timers, outbox and cleanups for a time. */
-    async live(ms: number, stepMs = 10 * 60_000) {
-      for (const end = outbox.now() + ms; outbox.now() < end; outbox.pass(stepMs)) {
-        await outbox.sweep()
-        await outbox.deliver()
-        await runCleanups({ executions, system: outbox.clock })
-      }
+      (await scan(outbox.table)).filter(({ pk }) => String(pk).includes(id)).map(({ sk }) => sk),
+    allItems: async () => JSON.stringify(await scan(outbox.table)),
+    remove,
+    cleanUp,
+    live: (ms: number) => outbox.live(ms, { also: cleanUp }),
+    /** A run that is deleted right after its end. */
+    async removed(...given: Parameters<typeof outbox.end>) {
+      const run = await outbox.end(...given)
+      expect(await remove(run)).toBe('deleted')
+      return run
     },
   }
 }
@@ -44,9 +41,8 @@ function open() {
 describe('the events of an execution that is deleted', () => {
   it('are delivered without its content if it is deleted right after its end', async () => {
     const outbox = open()
-    const run = await outbox.start({ input: { secret: 'the input' } })
-    await outbox.finish(run, { output: { secret: 'the output' }, logs: 'the logs' } as never)
-    expect(await outbox.remove(run)).toBe('deleted')
+    const outcome = { output: { secret: 'the output' }, logs: 'the logs' } as never
+    const run = await outbox.removed({ input: { secret: 'the input' } }, outcome)
     await outbox.deliver()
     expect(outbox.sent).toMatchObject([
       {
@@ -76,9 +72,7 @@ describe('the events of an execution that is deleted', () => {
 
   it('are found by the sweeper if their message was lost', async () => {
     const outbox = open()
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.remove(run)
+    await outbox.removed()
     outbox.dropMessages()
     outbox.pass(2 * graceMs)
     await outbox.sweep()
@@ -87,11 +81,8 @@ describe('the events of an execution that is deleted', () => {
   })
 
   it('are repeated until the receiver answers', async () => {
-    const outbox = open()
-    outbox.answers.set(outbox.webhook.id, () => BROKEN)
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
+    const outbox = open(BROKEN)
+    const run = await outbox.tell()
     await outbox.remove(run)
     await outbox.live(12 * HOUR_MS)
     expect(outbox.sent.length).toBeGreaterThan(4)
@@ -104,10 +95,8 @@ describe('the events of an execution that is deleted', () => {
   })
 
   it('do not keep what a late worker writes', async () => {
-    const outbox = open()
-    outbox.answers.set(outbox.webhook.id, () => BROKEN)
-    const other = await outbox.start()
-    await outbox.finish(other)
+    const outbox = open(BROKEN)
+    const other = await outbox.end()
     await outbox.live(9 * HOUR_MS)
     await outbox.remove(other)
     await outbox.table.put({ ...stepKey(other.id, 1), data: 'late' })
@@ -118,12 +107,8 @@ describe('the events of an execution that is deleted', () => {
 
   it('are told once to each destination', async () => {
     const outbox = open()
-    const other = outbox.addWebhook()
-    outbox.answers.set(other.id, () => BROKEN)
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
-    await outbox.remove(run)
+    const other = outbox.addWebhook({}, BROKEN)
+    await outbox.remove(await outbox.tell())
     await outbox.live(HOUR_MS)
     outbox.answers.set(other.id, () => OK)
     await outbox.live(24 * HOUR_MS)
@@ -133,8 +118,7 @@ describe('the events of an execution that is deleted', () => {
 
   it('are delivered if it is deleted while its record is being delivered', async () => {
     const outbox = open()
-    const run = await outbox.start()
-    await outbox.finish(run)
+    const run = await outbox.end()
     outbox.answers.set(outbox.webhook.id, async () => {
       await outbox.remove(run)
       return BROKEN
@@ -148,30 +132,23 @@ describe('the events of an execution that is deleted', () => {
   })
 
   it('are those of its waits, too', async () => {
-    const outbox = open()
+    const outbox = open(BROKEN)
     outbox.webhooks.set(outbox.webhook.id, { ...outbox.webhook, types: ['execution.waiting'] })
-    outbox.answers.set(outbox.webhook.id, () => BROKEN)
     const run = await outbox.start()
     await outbox.suspend(run, [{ kind: 'approval', id: 'a' }])
     await outbox.deliver()
-    const woken = await outbox.wake(run.id)
-    if (!woken) throw new Error('It is not resumed.')
-    await outbox.finish({ ...woken, waitedMs: 1 } as never)
+    await outbox.finish({ ...(await outbox.wake(run.id)), waitedMs: 1 } as never)
     await outbox.remove(run)
     outbox.answers.set(outbox.webhook.id, () => OK)
     await outbox.live(HOUR_MS)
-    expect(outbox.sent.at(-1)).toMatchObject({
-      type: 'execution.waiting',
-      data: { status: 'IN_PROGRESS', deleted: true },
-    })
+    const data = { status: 'IN_PROGRESS', deleted: true }
+    expect(outbox.sent.at(-1)).toMatchObject({ type: 'execution.waiting', data })
     expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
   })
 
   it('leave nothing behind if nobody wants them any more', async () => {
     const outbox = open()
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.remove(run)
+    const run = await outbox.removed()
     outbox.webhooks.clear()
     forgetWebhooks(outbox.organizationId)
     await outbox.live(HOUR_MS)
@@ -181,9 +158,7 @@ describe('the events of an execution that is deleted', () => {
 
   it('leave nothing behind after days in which no message arrives', async () => {
     const outbox = open()
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.remove(run)
+    const run = await outbox.removed()
     for (let hours = 0; hours < 7 * 24; hours++) {
       await outbox.cleanUp()
       outbox.pass(HOUR_MS)
@@ -193,13 +168,9 @@ describe('the events of an execution that is deleted', () => {
 
   it('are not kept once they are delivered: they are deleted with it', async () => {
     const outbox = open()
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
+    const run = await outbox.tell()
     await outbox.remove(run)
     expect(await outbox.itemsOf(run.id)).toEqual(TOMBSTONE)
-    const eventId = `evt_${run.id}_2`
-    const { organizationId, webhook } = outbox
-    expect(await redeliver(outbox.engine, { organizationId, destinationId: webhook.id, eventId })).toBeNull()
+    expect(await outbox.redeliver(`evt_${run.id}_2`, outbox.webhook.id)).toBeNull()
   })
 })

@@ -3,8 +3,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, vi } from 'vitest'
 import { isWithinEntryLimit, sendToEventBus } from '../../../lib/engine/notifications/event-bus.ts'
+import { failure, OK } from '../../support/notifications/an-outbox.ts'
 import { json, listen, serve } from '../../tools/serve.ts'
 
+const SECRET = 'confidential'
 const EVENT = {
   type: 'execution.succeeded',
   occurredAt: '2026-11-25T08:00:00.600Z',
@@ -16,68 +18,44 @@ const environmentOf = (url: string) => ({
   EVENTBRIDGE_ENDPOINT: url,
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'AKID',
-  AWS_SECRET_ACCESS_KEY: 'confidential',
+  AWS_SECRET_ACCESS_KEY: SECRET,
   AWS_SESSION_TOKEN: 'session',
 })
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-const failure = (error: string, responseStatus: number | null = null) => ({
-  ok: false,
-  responseStatus,
-  error,
-  isGone: false,
-})
-
 describe('sendToEventBus', () => {
   it('puts the event on the bus, signed', async () => {
     const { url, received } = await serve((response) =>
       json(response, { FailedEntryCount: 0, Entries: [{ EventId: '1' }] }),
     )
-    const result = await sendToEventBus(EVENT, environmentOf(url))
-    expect(result).toEqual({ ok: true, responseStatus: 200, error: null, isGone: false })
-    expect(received).toHaveLength(1)
-    expect(received[0]).toMatchObject({
-      method: 'POST',
-      path: '/',
-      headers: {
-        'content-type': 'application/x-amz-json-1.1',
-        'x-amz-target': 'AWSEvents.PutEvents',
-        'x-amz-security-token': 'session',
-        authorization: expect.stringMatching(
-          /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-central-1\/events\/aws4_request, /,
-        ),
-      },
-    })
-    expect(JSON.parse(received[0]?.body ?? '')).toEqual({
-      Entries: [
-        {
-          EventBusName: 'orders',
-          Source: 'agent-execution-service',
-          DetailType: 'execution.succeeded',
-          Time: Date.parse('2026-11-25T08:00:01Z') / 1000,
-          Detail: EVENT.detail,
-        },
-      ],
-    })
+    expect(await sendToEventBus(EVENT, environmentOf(url))).toEqual(OK)
+    const signature = /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-central-1\/events\/aws4_request, /
+    const headers = {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': 'AWSEvents.PutEvents',
+      'x-amz-security-token': 'session',
+      authorization: expect.stringMatching(signature),
+    }
+    expect(received).toMatchObject([{ method: 'POST', path: '/', headers }])
+    const Time = Date.parse('2026-11-25T08:00:01Z') / 1000
+    const source = { EventBusName: 'orders', Source: 'agent-execution-service' }
+    const entry = { ...source, DetailType: 'execution.succeeded', Time, Detail: EVENT.detail }
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual({ Entries: [entry] })
   })
 
   it.each([
     [
       200,
-      { FailedEntryCount: 1, Entries: [{ ErrorCode: 'ThrottlingException', ErrorMessage: 'confidential' }] },
-      ': ThrottlingException',
+      { FailedEntryCount: 1, Entries: [{ ErrorCode: 'Throttled', ErrorMessage: SECRET }] },
+      ': Throttled',
     ],
-    [
-      400,
-      { __type: 'com.amazonaws.events#ThrottlingException', message: 'confidential' },
-      ': ThrottlingException',
-    ],
-    [400, { __type: 'AccessDeniedException', message: 'confidential' }, ': AccessDeniedException'],
-    [429, { message: 'confidential' }, ''],
-    [500, 'confidential', ''],
-    [200, 'confidential', ''],
+    [400, { __type: 'com.amazonaws.events#Throttled', message: SECRET }, ': Throttled'],
+    [400, { __type: 'AccessDeniedException', message: SECRET }, ': AccessDeniedException'],
+    [429, { message: SECRET }, ''],
+    [500, SECRET, ''],
+    [200, SECRET, ''],
     [200, null, ''],
     [200, { Entries: [] }, ''],
     [307, { FailedEntryCount: 0 }, ''],
@@ -111,11 +89,8 @@ describe('sendToEventBus', () => {
     expect(await sending).toEqual([failure(error), failure(error, 200)])
     const dropping = await listen((request) => request.socket.destroy())
     // The end of the socket is seen while the request is written, or after it.
-    expect(await sendTo(dropping.host)).toEqual(
-      failure(
-        expect.stringMatching(/^The connection to EventBridge failed: (UND_ERR_SOCKET|ECONNRESET|EPIPE)\.$/),
-      ),
-    )
+    const dropped = /^The connection to EventBridge failed: (UND_ERR_SOCKET|ECONNRESET|EPIPE)\.$/
+    expect(await sendTo(dropping.host)).toEqual(failure(expect.stringMatching(dropped)))
     expect(await sendTo('127.0.0.1:9')).toMatchObject(failure(expect.stringContaining('EventBridge failed')))
   })
 
@@ -128,9 +103,8 @@ describe('sendToEventBus', () => {
     expect(Buffer.byteLength(detailOf(limit))).toBe(limit)
     expect(isWithinEntryLimit({ ...EVENT, detail: detailOf(limit - 1) })).toBe(true)
     const error = 'The event is not smaller than 256 kB, as EventBridge requires.'
-    expect(await sendToEventBus({ ...EVENT, detail: detailOf(limit) }, environmentOf(url))).toEqual(
-      failure(error),
-    )
+    const tooLarge = { ...EVENT, detail: detailOf(limit) }
+    expect(await sendToEventBus(tooLarge, environmentOf(url))).toEqual(failure(error))
     expect(received).toHaveLength(0)
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { Webhook } from '../../../lib/core/notification.ts'
 import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'
 import { warningKey } from '../../../lib/dynamodb/table/keys.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
@@ -8,6 +9,7 @@ import { forgetWebhooks } from '../../../lib/engine/notifications/destinations.t
 import { system } from '../../../lib/system.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 import { anOutbox } from '../../support/notifications/an-outbox.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
 
 const { graceMs } = leaseTimes()
@@ -16,8 +18,9 @@ const NOW = Date.parse('2026-11-25T10:20:30.000Z')
 const PROCESSES = 16
 
 /** The position of the outbox is that of all organizations of a table. */
-function open(table?: Table, startedAt = NOW) {
-  const outbox = anOutbox(table ?? memoryTable(), { startedAt })
+function open(table?: Table, webhook: Partial<Webhook> = WARNING) {
+  const outbox = anOutbox(table, { startedAt: NOW })
+  outbox.addWebhook(webhook)
   const { organizationId } = outbox
   const spending = (overrides: Partial<Spending> = {}): Spending => ({
     organizationId,
@@ -43,7 +46,6 @@ function open(table?: Table, startedAt = NOW) {
 describe('limit.warning', () => {
   it('is sent when the share of a limit is spent, with what was spent then', async () => {
     const { warn, spending, settle, sent, ...outbox } = open()
-    outbox.addWebhook(WARNING)
     await warn(spending({ spent: { day: 7.999_999_999, month: 79.9 } }))
     expect(outbox.messages()).toEqual([])
     await warn(spending({ spent: { day: 8, month: 79.9 } }))
@@ -53,11 +55,9 @@ describe('limit.warning', () => {
     const about = { tenantId: 'acme', warnAt: 0.8 }
     // Both are delivered at the same time.
     sent.sort((a, b) => String(a.data.period).localeCompare(String(b.data.period)))
+    const day = { period: 'day', limitUsd: 10, spentUsd: 8, at: expect.stringMatching(/^2026-/) }
     expect(sent).toMatchObject([
-      {
-        type: 'limit.warning',
-        data: { ...about, period: 'day', limitUsd: 10, spentUsd: 8, at: expect.stringMatching(/^2026-/) },
-      },
+      { type: 'limit.warning', data: { ...about, ...day } },
       { type: 'limit.warning', data: { ...about, period: 'month', limitUsd: 100, spentUsd: 80 } },
     ])
     expect(sent[0]?.eventId).toBe(`evt_limit_${sent[0]?.data.id}_1`)
@@ -73,7 +73,6 @@ describe('limit.warning', () => {
     'is sent when exactly the share %s of %s dollars is spent, and not before',
     async (warnAt, day, share) => {
       const { warn, spending, ...outbox } = open()
-      outbox.addWebhook(WARNING)
       const limits = { maxCostUsd: { day, month: null }, warnAt }
       await warn(spending({ limits, spent: { day: (share * 1e9 - 1) / 1e9, month: 0 } }))
       expect(outbox.messages()).toEqual([])
@@ -83,8 +82,7 @@ describe('limit.warning', () => {
   )
 
   it('is sent once for each subject, period and value of the limit', async () => {
-    const { warn, spending, settle, sentData, ...outbox } = open()
-    outbox.addWebhook(WARNING)
+    const { warn, spending, settle, sentData } = open()
     const limits = { maxCostUsd: { day: 10, month: null }, warnAt: 0.8 }
     const day = spending({ limits })
     const id = system.newId()
@@ -107,7 +105,6 @@ describe('limit.warning', () => {
   it('is sent once, however many processes see it at the same time', async () => {
     const table = memoryTable()
     const first = open(table)
-    first.addWebhook(WARNING)
     const { organizationId } = first
     const processes = Array.from({ length: PROCESSES }, () => {
       const outbox = anOutbox(table, { organizationId, startedAt: NOW })
@@ -115,19 +112,14 @@ describe('limit.warning', () => {
       return outbox
     })
     const spending = first.spending({ spent: { day: 9, month: 90 } })
-    await Promise.all(
-      processes.flatMap(({ stores }) => [stores.warnAtLimit(spending), stores.warnAtLimit(spending)]),
-    )
+    const stores = processes.flatMap((process) => [process.stores, process.stores])
+    await Promise.all(stores.map(({ warnAtLimit }) => warnAtLimit(spending)))
     const messages = processes.flatMap((process) => process.messages())
     expect(messages).toHaveLength(2)
     for (const message of messages) await first.engine.queue.send(message)
     await first.settle()
-    expect(
-      first
-        .sentData()
-        .map(({ period }) => period)
-        .sort(),
-    ).toEqual(['day', 'month'])
+    const periods = first.sentData().map(({ period }) => period)
+    expect(periods.sort()).toEqual(['day', 'month'])
   })
 
   it('is sent once, whichever request of the process that writes it fails', async () => {
@@ -141,7 +133,6 @@ describe('limit.warning', () => {
           throw new Error('The process has died.')
         }
         const outbox = open({ ...table, put })
-        outbox.addWebhook(WARNING)
         if (failing === 'message') outbox.setAccepting(false)
         await outbox.warn(outbox.spending())
         fails = false
@@ -162,8 +153,8 @@ describe('limit.warning', () => {
   })
 
   it('is not written without a destination that wants it, and is made up for when there is one', async () => {
-    const { warn, spending, settle, sentData, ...outbox } = open()
-    outbox.addWebhook({ types: ['execution.succeeded', 'batch.ended'] })
+    const unwanted = { types: ['execution.succeeded' as const, 'batch.ended' as const] }
+    const { warn, spending, settle, sentData, ...outbox } = open(undefined, unwanted)
     await warn(spending())
     expect(outbox.messages()).toEqual([])
     outbox.addWebhook(WARNING)
@@ -175,7 +166,6 @@ describe('limit.warning', () => {
 
   it('is not written without warnAt, nor without a cost limit', async () => {
     const { warn, spending, ...outbox } = open()
-    outbox.addWebhook(WARNING)
     const maxCostUsd = { day: 1, month: 1 }
     await warn(spending({ limits: { maxCostUsd, warnAt: null } }))
     await warn(spending({ limits: { maxCostUsd: { day: null, month: null }, warnAt: 0.1 } }))
@@ -187,7 +177,7 @@ describe('limit.warning', () => {
   it('goes to webhooks that select its tenant or agent, or everything, whatever their sources', async () => {
     const agentId = system.newId()
     const destinationsOf = async (subject: Spending['subject']) => {
-      const outbox = open()
+      const outbox = open(undefined, { enabled: false })
       const webhooks = {
         all: outbox.addWebhook(WARNING),
         tenant: outbox.addWebhook({ ...WARNING, tenantIds: ['acme', 'x'] }),
@@ -208,7 +198,6 @@ describe('limit.warning', () => {
 
   it('is sent before the next model request if the process died that spent it, also if all is used up', async () => {
     const { settle, sentData, ...outbox } = open()
-    outbox.addWebhook(WARNING)
     const { organizationId, stores, engine } = outbox
     const subject = { kind: 'tenant' as const, id: 'acme' }
     const maxCostUsd = { day: 10, month: null }
@@ -225,14 +214,10 @@ describe('limit.warning', () => {
 
   it('expires with its deliveries where executions do', async () => {
     const table = memoryTable({ EXECUTION_RETENTION_DAYS: '30' })
-    const { warn, spending, settle, sentData, ...outbox } = open(table)
-    outbox.addWebhook(WARNING)
+    const { warn, spending, settle, sentData } = open(table)
     await warn(spending())
     await settle()
-    const { items } = await table.query({
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': warningKey(String(sentData()[0]?.id)).pk },
-    })
+    const items = await itemsIn(table, warningKey(String(sentData()[0]?.id)).pk)
     expect(items.map(({ sk }) => String(sk).split('#')[0])).toEqual(['DELIVERY', 'HANDLED', 'WARNING'])
     for (const { ttl } of items) expect(Number(ttl) * 1000).toBeGreaterThan(NOW + 30 * 86_400_000)
   })

@@ -1,34 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
+import type { Delivery } from '../../../lib/core/notification.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
-import { redeliver } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
 import { sendWake, wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
-import { anOutbox, BROKEN, OK, SILENT } from '../../support/notifications/an-outbox.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
+import { anOutbox, BROKEN, GONE, OK, outboxTo, SILENT } from '../../support/notifications/an-outbox.ts'
+import { itemsIn } from '../../support/tables/items-in.ts'
 
 const { graceMs } = leaseTimes()
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-function open() {
-  const table = memoryTable()
-  return { ...anOutbox(table), table }
-}
-
 it('a receiver that hangs holds up no other URL that was given with a run', async () => {
-  const outbox = open()
-  const run = async (webhookUrl: string) => {
-    await outbox.finish(await outbox.start({ webhookUrl }))
-    await outbox.deliver()
-  }
+  const outbox = anOutbox()
   outbox.answers.set('default', () => SILENT)
-  for (let i = 0; i < 3; i++) await run('https://dead.example/')
+  for (let i = 0; i < 3; i++) await outbox.tell({ webhookUrl: 'https://dead.example/' })
   outbox.answers.set('default', () => OK)
-  await run('https://healthy.example/')
+  await outbox.tell({ webhookUrl: 'https://healthy.example/' })
   expect(outbox.sent).toHaveLength(4)
 })
 
@@ -49,45 +40,47 @@ it('the list of webhooks is not that of before if it cannot be read', async () =
 })
 
 describe('a run that waits, with an event', () => {
-  it('is resumed if the message that resumes it could not be sent before the event was delivered', async () => {
-    const outbox = open()
-    outbox.addWebhook()
+  const fail = () => Promise.reject(new Error('SQS does not answer.'))
+
+  /** Suspends a run, and says how soon its timer resumes it when the message that would do so could not be sent. */
+  async function timerAfter(
+    resume: (params: {
+      outbox: ReturnType<typeof outboxTo>
+      executionId: string
+      sendWith: (send: () => Promise<void>) => Promise<unknown>
+    }) => Promise<unknown>,
+  ) {
+    const outbox = outboxTo()
     const run = await outbox.start()
     await outbox.suspend(run, [{ kind: 'signal', signals: ['go'] }], 7 * DAY_MS)
-    const queue = { send: () => Promise.reject(new Error('SQS does not answer.')) }
-    const signal = { id: 's', name: 'go', data: null, receivedAt: new Date().toISOString(), bytes: 4 }
-    await outbox.stores.signals.put({ executionId: run.id, signal })
-    const suspended = await outbox.stores.executions.getSummary(run)
-    if (!suspended) throw new Error('It is missing.')
-    await sendWake({ ...outbox.engine, executions: outbox.stores.executions, queue }, suspended)
-    await outbox.deliver()
-    expect(outbox.sent).toHaveLength(1)
-    const timer = (await outbox.timerOf(run.id)) ?? Number.POSITIVE_INFINITY
-    expect(timer - outbox.now()).toBeLessThan(5 * graceMs)
+    const sendWith = async (send: () => Promise<void>) => {
+      const suspended = await outbox.stores.executions.getSummary(run)
+      const engine = { ...outbox.engine, executions: outbox.stores.executions, queue: { send } }
+      return sendWake(engine, suspended as typeof run)
+    }
+    await resume({ outbox, executionId: run.id, sendWith })
+    return ((await outbox.timerOf(run.id)) ?? Number.POSITIVE_INFINITY) - outbox.now()
+  }
+
+  it('is resumed if the message that resumes it could not be sent before the event was delivered', async () => {
+    const afterMs = await timerAfter(async ({ outbox, executionId, sendWith }) => {
+      const signal = { id: 's', name: 'go', data: null, receivedAt: new Date().toISOString(), bytes: 4 }
+      await outbox.stores.signals.put({ executionId, signal })
+      await sendWith(fail)
+      await outbox.deliver()
+      expect(outbox.sent).toHaveLength(1)
+    })
+    expect(afterMs).toBeLessThan(5 * graceMs)
   })
 
   it('is resumed if the event is delivered while the message that resumes it fails', async () => {
-    const outbox = open()
-    outbox.addWebhook()
-    const run = await outbox.start()
-    await outbox.suspend(run, [{ kind: 'signal', signals: ['go'] }], 7 * DAY_MS)
-    const suspended = await outbox.stores.executions.getSummary(run)
-    if (!suspended) throw new Error('It is missing.')
-    const queue = {
-      async send() {
-        await outbox.deliver()
-        throw new Error('SQS does not answer.')
-      },
-    }
-    await sendWake({ ...outbox.engine, executions: outbox.stores.executions, queue }, suspended)
-    const timer = (await outbox.timerOf(run.id)) ?? Number.POSITIVE_INFINITY
-    expect(timer - outbox.now()).toBeLessThan(5 * graceMs)
+    const afterMs = await timerAfter(({ outbox, sendWith }) => sendWith(() => outbox.deliver().then(fail)))
+    expect(afterMs).toBeLessThan(5 * graceMs)
   })
 })
 
 it('a run that waits for many things many times fits into its record', async () => {
-  const outbox = open()
-  outbox.addWebhook()
+  const outbox = outboxTo()
   let run = await outbox.start()
   const waits = Array.from({ length: 100 }, (_, i) => ({
     ...{ kind: 'approval' as const, id: system.newId(), step: i },
@@ -102,18 +95,13 @@ it('a run that waits for many things many times fits into its record', async () 
 })
 
 it('a run whose event is not delivered is resumed at its time', async () => {
-  const outbox = open()
-  outbox.addWebhook()
+  const outbox = outboxTo()
   const run = await outbox.start()
   await outbox.suspend(run, [{ kind: 'approval' }], HOUR_MS)
   outbox.setAccepting(false)
   const until = outbox.now() + HOUR_MS
   const wakes: number[] = []
-  const queue = {
-    send: async ({ delayMs = 0 }) => {
-      wakes.push(outbox.now() + delayMs)
-    },
-  }
+  const queue = { send: async ({ delayMs = 0 }) => void wakes.push(outbox.now() + delayMs) }
   const engine = { ...outbox.engine, ...outbox.stores, queue } as never
   // As the sweeper does at the longest interval.
   for (; outbox.now() < until; outbox.pass(10 * 60_000))
@@ -124,16 +112,11 @@ it('a run whose event is not delivered is resumed at its time', async () => {
 
 describe('the end of a run', () => {
   const endWith = async (parts: object) => {
-    const outbox = open()
+    const outbox = anOutbox()
     const run = await outbox.start()
-    const { executions } = withOutbox(
-      {
-        ...outbox.stores,
-        webhooks: outbox.engine.webhooks as never,
-        executions: executionStore(outbox.table),
-      },
-      { ...outbox.engine, ...parts } as never,
-    )
+    const plain = { webhooks: outbox.engine.webhooks as never, executions: executionStore(outbox.table) }
+    const process = { ...outbox.engine, ...parts } as never
+    const { executions } = withOutbox({ ...outbox.stores, ...plain }, process)
     const outcome = { status: 'SUCCESS', output: {}, steps: 0, usage: run.usage, model: null } as never
     const finishedAt = new Date(outbox.now()).toISOString()
     await executions.finish({ execution: run, outcome, finishedAt })
@@ -152,16 +135,11 @@ describe('the end of a run', () => {
 })
 
 it('a record that lacks a chunk is delivered without payloads, and the log goes on', async () => {
-  const outbox = open()
-  outbox.addWebhook()
+  const outbox = outboxTo()
   const text = Buffer.from(crypto.getRandomValues(new Uint8Array(40_000))).toString('base64')
-  const run = await outbox.start({ input: { text } })
-  await outbox.finish(run)
-  const { items } = await outbox.table.query({
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': executionKey(run.id).pk },
-  })
-  for (const { pk, sk, data } of items) if (data) await outbox.table.delete({ pk, sk } as never)
+  const run = await outbox.end({ input: { text } })
+  for (const { pk, sk, data } of await itemsIn(outbox.table, executionKey(run.id).pk))
+    if (data) await outbox.table.delete({ pk, sk } as never)
   await outbox.deliver()
   outbox.pass(10 * graceMs)
   expect(await outbox.sweep()).toBe(0)
@@ -169,9 +147,8 @@ it('a record that lacks a chunk is delivered without payloads, and the log goes 
 })
 
 it('an execution whose events are never handled holds up the log for three days at most', async () => {
-  const outbox = open()
-  outbox.addWebhook()
-  await outbox.finish(await outbox.start())
+  const outbox = outboxTo()
+  await outbox.end()
   outbox.dropMessages()
   outbox.pass(2 * DAY_MS)
   expect(await outbox.sweep()).toBeGreaterThan(DAY_MS)
@@ -185,73 +162,58 @@ it('an execution whose events are never handled holds up the log for three days 
 
 describe('a webhook', () => {
   it('is not disabled by an answer of the URL that it had before', async () => {
-    const outbox = open()
-    const webhook = outbox.addWebhook()
+    const outbox = outboxTo()
+    const { webhook } = outbox
     outbox.answers.set(webhook.id, () => {
       outbox.webhooks.set(webhook.id, { ...webhook, url: 'https://new.example/' })
-      return { ...BROKEN, responseStatus: 410, isGone: true }
+      return GONE
     })
-    await outbox.finish(await outbox.start())
-    await outbox.deliver()
+    await outbox.tell()
     expect(outbox.webhooks.get(webhook.id)).toMatchObject({ enabled: true, disabledReason: null })
   })
 
   it('is not disabled by one failure if something was delivered in the last three days', async () => {
-    const outbox = open()
-    const webhook = outbox.addWebhook()
-    outbox.answers.set(webhook.id, () => BROKEN)
-    await outbox.finish(await outbox.start())
-    await outbox.deliver()
+    const outbox = outboxTo(BROKEN)
+    const { webhook } = outbox
+    await outbox.tell()
     outbox.dropMessages()
     // Another process has read the webhook before, and does not know that it fails.
     const { failingSince } = outbox.webhooks.get(webhook.id) ?? {}
     outbox.webhooks.set(webhook.id, webhook)
     outbox.answers.set(webhook.id, () => OK)
     outbox.pass(10)
-    await outbox.finish(await outbox.start())
-    await outbox.deliver()
+    await outbox.tell()
     outbox.webhooks.set(webhook.id, { ...webhook, failingSince: failingSince ?? null })
     outbox.pass(3 * DAY_MS)
     outbox.answers.set(webhook.id, () => BROKEN)
-    await outbox.finish(await outbox.start())
-    await outbox.deliver()
+    await outbox.tell()
     expect(outbox.webhooks.get(webhook.id)).toMatchObject({ enabled: true })
   })
 })
 
 describe('a redelivery that fails', () => {
   it('takes no attempt from a pending delivery', async () => {
-    const outbox = open()
-    const { id: destinationId } = outbox.addWebhook()
-    outbox.answers.set(destinationId, () => BROKEN)
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
+    const outbox = outboxTo(BROKEN)
+    const run = await outbox.tell()
     const [before] = await outbox.deliveriesOf(run.id)
-    const eventId = `evt_${run.id}_2`
-    for (let i = 0; i < 12; i++)
-      await redeliver(outbox.engine, { organizationId: outbox.organizationId, destinationId, eventId })
+    for (let i = 0; i < 12; i++) await outbox.redeliver(`evt_${run.id}_2`, outbox.webhook.id)
     const { attempts, status, nextAttemptAt } = before ?? {}
     expect(await outbox.deliveriesOf(run.id)).toMatchObject([{ attempts, status, nextAttemptAt }])
   })
 
   it('leaves a delivered one delivered', async () => {
-    const outbox = open()
-    const { id: destinationId } = outbox.addWebhook()
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
-    outbox.answers.set(destinationId, () => BROKEN)
-    const ids = { organizationId: outbox.organizationId, destinationId, eventId: `evt_${run.id}_2` }
-    expect(await redeliver(outbox.engine, ids)).toMatchObject({ responseStatus: 500 })
+    const outbox = outboxTo()
+    const run = await outbox.tell()
+    outbox.answers.set(outbox.webhook.id, () => BROKEN)
+    const again = await outbox.redeliver(`evt_${run.id}_2`, outbox.webhook.id)
+    expect(again).toMatchObject({ responseStatus: 500 })
     expect(await outbox.deliveriesOf(run.id)).toMatchObject([{ status: 'DELIVERED', attempts: 1 }])
     expect(outbox.messages()).toEqual([])
   })
 })
 
 it('an execution that is entered long after its end is found by the sweeper', async () => {
-  const outbox = open()
-  outbox.addWebhook()
+  const outbox = outboxTo()
   const run = await outbox.start()
   const { executions } = outbox.stores
   const finishedAt = new Date(outbox.now()).toISOString()
@@ -261,8 +223,7 @@ it('an execution that is entered long after its end is found by the sweeper', as
   } as never)
   // Another one moves the position.
   outbox.pass(20 * graceMs)
-  await outbox.finish(await outbox.start())
-  await outbox.deliver()
+  await outbox.tell()
   outbox.pass(6 * graceMs)
   await outbox.sweep()
   expect(await outbox.stores.deliveries.getPosition()).toBeGreaterThan(Date.parse(finishedAt))
@@ -276,14 +237,10 @@ it('an execution that is entered long after its end is found by the sweeper', as
 })
 
 it('a delivery that was stored after its execution was deleted is removed with its next attempt', async () => {
-  const outbox = open()
-  const webhook = outbox.addWebhook()
-  const run = await outbox.start()
-  await outbox.finish(run)
-  await outbox.deliver()
-  const [delivery] = await outbox.deliveriesOf(run.id)
-  if (!delivery) throw new Error('It has no delivery.')
-  outbox.answers.set(webhook.id, () => BROKEN)
+  const outbox = outboxTo()
+  const run = await outbox.tell()
+  const [delivery] = (await outbox.deliveriesOf(run.id)) as [Delivery]
+  outbox.answers.set(outbox.webhook.id, () => BROKEN)
   await outbox.stores.executions.delete({ ...run, now: outbox.now() })
   const dueAt = outbox.now()
   const pending = { status: 'PENDING', nextAttemptAt: new Date(dueAt).toISOString() } as const

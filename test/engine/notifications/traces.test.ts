@@ -1,21 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { TRACES } from '../../../lib/core/notification.ts'
-import { anOutbox, BROKEN, OK } from '../../support/notifications/an-outbox.ts'
-import { memoryTable } from '../../support/tables/memory-table.ts'
+import { anOutbox, BROKEN, GONE, OK } from '../../support/notifications/an-outbox.ts'
 
 const ENVIRONMENT = { OTLP_ENDPOINT: 'https://collector.example' }
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0'
 
-const open = (environment: Record<string, string> = ENVIRONMENT) => anOutbox(memoryTable(), { environment })
-
-type Outbox = ReturnType<typeof open>
-
-/** Messages, timers and the outbox for a time. */
-async function live(outbox: Outbox, ms: number, stepMs = 10 * 60_000) {
-  for (const end = outbox.now() + ms; outbox.now() < end; outbox.pass(stepMs)) {
-    await outbox.sweep()
-    await outbox.deliver()
-  }
+/** An outbox with a receiver of traces that answers this. */
+function open(answer = OK, environment: Record<string, string> = ENVIRONMENT) {
+  const outbox = anOutbox(undefined, { environment })
+  outbox.answers.set(TRACES, () => answer)
+  return outbox
 }
 
 const HOUR_MS = 3_600_000
@@ -43,32 +37,26 @@ describe('the trace of a run', () => {
   it('is sent after its end, also of drafts, agents and trials, which have no events', async () => {
     const outbox = open()
     outbox.addWebhook()
-    const replay = { isTrial: true } as never
     const runs = [
-      await outbox.start(),
-      await outbox.start({ isDraft: true }),
-      await outbox.start({ parent: { executionId: outbox.clock.newId(), callers: [] } }),
-      await outbox.start({ replay }),
+      await outbox.end(),
+      await outbox.end({ isDraft: true }),
+      await outbox.end({ parent: { executionId: outbox.clock.newId(), callers: [] } }),
+      await outbox.end({ replay: { isTrial: true } as never }),
     ]
-    for (const run of runs) await outbox.finish(run)
     await outbox.deliver()
     expect(outbox.traced.sort()).toEqual(runs.map(({ id }) => id).sort())
-    expect(outbox.sent.map(({ destinationId }) => destinationId)).toHaveLength(1)
+    expect(outbox.sent).toHaveLength(1)
     expect(outbox.messages()).toEqual([])
   })
 
   it('is none without a receiver, for a cached result, and if it is not sampled', async () => {
-    const unset = open({})
-    await unset.finish(await unset.start())
+    const unset = open(OK, {})
+    await unset.tell()
     const outbox = open()
-    await outbox.finish(await outbox.start(), { cached: true } as never)
-    await outbox.finish(await outbox.start({ traceparent: `${TRACEPARENT}0` }))
-    for (const each of [unset, outbox]) {
-      await each.deliver()
-      expect(each.traced).toEqual([])
-    }
-    await outbox.finish(await outbox.start({ traceparent: `${TRACEPARENT}1` }))
-    await outbox.deliver()
+    await outbox.tell({}, { cached: true } as never)
+    await outbox.tell({ traceparent: `${TRACEPARENT}0` })
+    expect([unset.traced, outbox.traced]).toEqual([[], []])
+    await outbox.tell({ traceparent: `${TRACEPARENT}1` })
     expect(outbox.traced).toHaveLength(1)
   })
 
@@ -77,61 +65,46 @@ describe('the trace of a run', () => {
     const { executions } = outbox.stores
     const remove = ({ id }: { id: string }) =>
       executions.delete({ organizationId: outbox.organizationId, id, now: outbox.now() })
-    const early = await outbox.start()
-    await outbox.finish(early)
-    await remove(early)
+    await remove(await outbox.end())
     await outbox.deliver()
     expect(outbox.traced).toEqual([])
     outbox.answers.set(TRACES, () => BROKEN)
-    const late = await outbox.start()
-    await outbox.finish(late)
-    await outbox.deliver()
+    const late = await outbox.tell()
     await remove(late)
-    await live(outbox, 73 * HOUR_MS)
+    await outbox.live(73 * HOUR_MS)
     expect(outbox.traced).toEqual([late.id])
     expect(lost()).toEqual([])
   })
 
   it('keeps no run of an agent that another one called from being deleted', async () => {
     const outbox = open()
-    const child = await outbox.start({ parent: { executionId: outbox.clock.newId(), callers: [] } })
-    await outbox.finish(child)
-    await outbox.deliver()
-    const { id, organizationId } = child
+    const parent = { executionId: outbox.clock.newId(), callers: [] }
+    const { id, organizationId } = await outbox.tell({ parent })
     expect(await outbox.stores.executions.delete({ organizationId, id, now: outbox.now() })).toBe('deleted')
   })
 
   it('is sent again until the receiver accepts it', async () => {
-    const outbox = open()
-    outbox.answers.set(TRACES, () => BROKEN)
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
+    const outbox = open(BROKEN)
+    const run = await outbox.tell()
     outbox.answers.set(TRACES, () => OK)
-    await live(outbox, 60_000, 1_000)
+    await outbox.live(60_000, { stepMs: 1_000 })
     expect(outbox.traced).toEqual([run.id, run.id])
     expect(await outbox.deliveriesOf(run.id)).toMatchObject([{ destinationId: TRACES, status: 'DELIVERED' }])
   })
 
   it('is counted as lost after 72 hours, once', async () => {
-    const outbox = open()
-    outbox.answers.set(TRACES, () => BROKEN)
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await live(outbox, 71 * HOUR_MS)
+    const outbox = open(BROKEN)
+    const run = await outbox.end()
+    await outbox.live(71 * HOUR_MS)
     expect(lost().length).toBeLessThanOrEqual(1)
-    await live(outbox, 5 * HOUR_MS)
+    await outbox.live(5 * HOUR_MS)
     expect(lost()).toEqual([run.id])
     expect(await outbox.deliveriesOf(run.id)).toMatchObject([{ status: 'FAILED', attempts: 11 }])
   })
 
   it('is lost at once if the receiver rejects it', async () => {
-    const outbox = open()
-    outbox.answers.set(TRACES, () => ({ ...BROKEN, isGone: true }))
-    const run = await outbox.start()
-    await outbox.finish(run)
-    await outbox.deliver()
-    expect(lost()).toEqual([run.id])
+    const { id } = await open(GONE).tell()
+    expect(lost()).toEqual([id])
   })
 
   it('delays no webhook while its receiver hangs', async () => {
@@ -139,7 +112,7 @@ describe('the trace of a run', () => {
     outbox.addWebhook()
     const hanging = Promise.withResolvers<typeof OK>()
     outbox.answers.set(TRACES, () => hanging.promise)
-    await outbox.finish(await outbox.start())
+    await outbox.end()
     const delivering = outbox.deliver()
     await expect.poll(() => outbox.sent.length).toBe(1)
     hanging.resolve(OK)

@@ -10,7 +10,6 @@ import {
   type UsageRow,
 } from '../../../lib/core/usage.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { runCleanups } from '../../../lib/engine/maintenance.ts'
 import { foldUsage, newFoldMemory } from '../../../lib/engine/usage/fold.ts'
 import { system } from '../../../lib/system.ts'
@@ -28,28 +27,15 @@ const STEP = inject('isNightly') ? 1 : 7
 const START = Date.parse('2026-11-25T00:00:00Z')
 
 class Scenario {
-  readonly table: Table
+  readonly table = memoryTable()
   readonly ended: { organizationId: string; at: number }[] = []
-
-  constructor(table: Table) {
-    this.table = table
-  }
 
   /** Executions that fail at this time. */
   async end(at: number, { organizationId = system.newId(), count = 1, table = this.table } = {}) {
     for (let i = 0; i < count; i++) {
-      const { input } = anExecution()
-      const ids = {
-        id: system.newId(),
-        organizationId,
-        agentId: 'agent',
-        versionId: 'version',
-        tenantId: null,
-      }
-      const execution = failedExecution(
-        { ...ids, input, options: runOptions(), now: at, deadlineMs: 1 },
-        { code: 'AgentFailed', message: 'It failed.' },
-      )
+      const ids = { organizationId, agentId: 'agent', versionId: 'version', tenantId: null }
+      const given = { ...anExecution(), ...ids, options: runOptions(), now: at, deadlineMs: 1 }
+      const execution = failedExecution(given, { code: 'AgentFailed', message: 'It failed.' })
       await openStores(table).executions.create({ execution })
       this.ended.push({ organizationId, at })
     }
@@ -88,7 +74,7 @@ class Scenario {
 
 describe('foldUsage', () => {
   it('counts a minute at once, and for good when nothing can enter it any more', async () => {
-    const scenario = new Scenario(memoryTable())
+    const scenario = new Scenario()
     const organizationId = await scenario.end(START + 5 * MINUTE)
     const minute = START + 5 * MINUTE
     await scenario.fold(minute + MINUTE - 1)
@@ -107,7 +93,7 @@ describe('foldUsage', () => {
   })
 
   it('counts a minute whose entries are on several pages', async () => {
-    const scenario = new Scenario(memoryTable())
+    const scenario = new Scenario()
     const organizationId = await scenario.end(START, { count: 3 })
     const { usage } = openStores(scenario.table)
     async function* readEntries(range: Parameters<UsageStore['readEntries']>[0]) {
@@ -121,34 +107,33 @@ describe('foldUsage', () => {
   })
 
   it('adds up all organizations, of which it writes 25 at a time', async () => {
-    const scenario = new Scenario(memoryTable())
+    const scenario = new Scenario()
     for (let i = 0; i < 27; i++) await scenario.end(START)
     await scenario.fold(START + DAY)
     expect(await scenario.runs(DEPLOYMENT, 'hour', START)).toBe(27)
   })
 
   it('reads what is not final twice in a process: an entry can reach the index late', async () => {
-    const scenario = new Scenario(memoryTable())
+    const scenario = new Scenario()
     const minute = START + 5 * MINUTE
     const organizationId = await scenario.end(minute)
     const memory = newFoldMemory()
     await scenario.fold(minute + MINUTE, { memory })
-    await scenario.end(minute, { organizationId })
-    await scenario.end(minute + MINUTE, { organizationId })
-    await scenario.fold(minute + 2 * MINUTE, { memory })
-    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(2)
-    expect(await scenario.runs(organizationId, 'minute', minute + MINUTE)).toBe(1)
-    await scenario.end(minute, { organizationId })
-    await scenario.end(minute + MINUTE, { organizationId })
-    await scenario.fold(minute + 3 * MINUTE, { memory })
-    expect(await scenario.runs(organizationId, 'minute', minute)).toBe(2)
-    expect(await scenario.runs(organizationId, 'minute', minute + MINUTE)).toBe(2)
+    for (const [sweep, counted] of [
+      [2, [2, 1]],
+      [3, [2, 2]],
+    ] as const) {
+      for (const at of [minute, minute + MINUTE]) await scenario.end(at, { organizationId })
+      await scenario.fold(minute + sweep * MINUTE, { memory })
+      const runsIn = (at: number) => scenario.runs(organizationId, 'minute', at)
+      expect([await runsIn(minute), await runsIn(minute + MINUTE)]).toEqual(counted)
+    }
     await scenario.fold(minute + 3 * MINUTE)
     expect(await scenario.runs(organizationId, 'minute', minute)).toBe(3)
   })
 
   it('adds minutes up to hours and hours to days', async () => {
-    const scenario = new Scenario(memoryTable())
+    const scenario = new Scenario()
     const organizations = [await scenario.end(START), await scenario.end(START)]
     for (const organizationId of organizations)
       for (const at of [1, 59, 60, 61, 23 * 60, 24 * 60 - 1, 24 * 60])
@@ -168,7 +153,7 @@ describe('foldUsage', () => {
   })
 
   it('continues after an outage of days, in as many sweeps as it takes', async () => {
-    const scenario = new Scenario(memoryTable())
+    const scenario = new Scenario()
     const organizationId = await scenario.end(START + 7 * HOUR)
     await scenario.fold(START + 7 * HOUR + 10 * MINUTE)
     for (const hours of [8, 9, 30, 31])
@@ -191,7 +176,7 @@ describe('foldUsage', () => {
   })
 
   it('completes what a sweep left that died before or after any of its requests', async () => {
-    const scenario = new Scenario(memoryTable())
+    const scenario = new Scenario()
     const { usage } = openStores(scenario.table)
     let hasDied = true
     let requests = 0
@@ -217,8 +202,8 @@ describe('foldUsage', () => {
   })
 
   it('counts the same when it is repeated, and when several sweeps run at once', async () => {
-    const table = memoryTable()
-    const scenario = new Scenario(table)
+    const scenario = new Scenario()
+    const { table } = scenario
     const organizationId = await scenario.end(START, { count: 30 })
     for (let minute = 1; minute <= 70; minute += 3)
       await scenario.end(START + minute * MINUTE, { organizationId })
@@ -249,8 +234,8 @@ describe('foldUsage', () => {
   })
 
   it('keeps what was deleted before it was counted, also from a sweep that was stopped for long', async () => {
-    const table = memoryTable()
-    const scenario = new Scenario(table)
+    const scenario = new Scenario()
+    const { table } = scenario
     const organizationId = await scenario.end(START, { count: 3 })
     const { usage, executions } = openStores(table)
     const page = { organizationId, agentId: null, status: null, tenantId: null, limit: 10, after: null }
@@ -259,33 +244,23 @@ describe('foldUsage', () => {
       await executions.delete({ organizationId, id, now: START + MINUTE })
     const cleanAt = (now: number) => runCleanups({ executions, system: { ...system, now: () => now } })
     await cleanAt(START + DAY)
-    let resume = () => {}
-    const stopped = new Promise<void>((resolve) => {
-      resume = resolve
-    })
-    let isStopped = () => {}
-    const stopping = new Promise<void>((resolve) => {
-      isStopped = resolve
-    })
-    const late = scenario.fold(START + DAY, {
-      usage: {
-        ...usage,
-        async *readEntries(params) {
-          if (params.from > 0) {
-            isStopped()
-            await stopped
-          }
-          yield* usage.readEntries(params)
-        },
-      },
-    })
-    await stopping
+    const stopping = Promise.withResolvers<void>()
+    const resuming = Promise.withResolvers<void>()
+    const readEntries: typeof usage.readEntries = async function* (params) {
+      if (params.from > 0) {
+        stopping.resolve()
+        await resuming.promise
+      }
+      yield* usage.readEntries(params)
+    }
+    const late = scenario.fold(START + DAY, { usage: { ...usage, readEntries } })
+    await stopping.promise
     await scenario.fold(START + DAY - HOUR)
     await cleanAt(START + 2 * DAY)
     const left = []
     for await (const { entries } of usage.readEntries({ from: 0, before: START + DAY })) left.push(...entries)
     expect(left).toHaveLength(1)
-    resume()
+    resuming.resolve()
     await late
     await scenario.expectComplete()
     expect(await scenario.runs(organizationId, 'minute', START)).toBe(3)
@@ -293,8 +268,8 @@ describe('foldUsage', () => {
   })
 
   it('moves on only after what was throttled is stored', async () => {
-    const table = memoryTable()
-    const scenario = new Scenario(table)
+    const scenario = new Scenario()
+    const { table } = scenario
     for (let i = 0; i < 5; i++) await scenario.end(START + i * 10 * MINUTE)
     let requests = 0
     /** One of five requests, and for as long as `isDown`, every one. */

@@ -32,6 +32,23 @@ async function sweepEachMinute(run: RolloutRun, { second = 0, minutes = 2 } = {}
   return null
 }
 
+/** A run whose next version fails ten times. */
+async function aFailingRun() {
+  const run = await newRun()
+  await run.start(HALF)
+  await run.end(run.next, 10, { every: 1 })
+  return run
+}
+
+/** Sweeps until the rollout has ended. @returns what the agent says about its end */
+async function expectAbort(run: RolloutRun, options?: Parameters<typeof sweepEachMinute>[1]) {
+  expect(await sweepEachMinute(run, options)).not.toBeNull()
+  return (await run.agent()).abortedRollouts[run.next.id]
+}
+
+/** Aborts a version of which half of the runs fail. */
+const HALF = { abort: { maxErrorRate: 0.5, minRuns: 5 } }
+
 describe('watchRollouts', () => {
   it.each([0, 1, 30, 59])(
     'aborts a version that fails one run in five within two minutes, sweeping at second %i',
@@ -49,46 +66,39 @@ describe('watchRollouts', () => {
         reason: '4 of 20 runs have failed: 20 %, more than 5 %.',
         figures: { rollout: { runs: 20, failed: 4 }, current: { runs: 0, failed: 0 } },
       })
-      const resolved = await resolveVersion({
-        ...run.referenceOn(run.table),
-        versionId: undefined,
-        run: { tenantId: null, executionId: system.newId() },
-      })
+      const next = { versionId: undefined, run: { tenantId: null, executionId: system.newId() } }
+      const resolved = await resolveVersion({ ...run.referenceOn(run.table), ...next })
       expect(resolved).toMatchObject({ version: { id: run.current.id }, selectedBy: 'CURRENT' })
       await run.settle(3)
-      expect(run.events()).toMatchObject([
-        { data: { versionId: run.next.id, agentId: run.current.agentId, slug: 'rolled-out', percent: 10 } },
-      ])
+      const data = { versionId: run.next.id, agentId: run.current.agentId, slug: 'rolled-out', percent: 10 }
+      expect(run.events()).toMatchObject([{ data }])
     },
   )
 
   it('judges runs that enter the figures minutes late: ten failures abort', async () => {
     const run = await newRun()
-    await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })
+    await run.start(HALF)
     run.outbox.pass(MINUTE)
     const at = run.now
     await run.end(run.next, 5)
     expect(await sweepEachMinute(run, { minutes: 4 })).toBeNull()
     await run.end(run.next, 10, { every: 1, at })
-    expect(await sweepEachMinute(run, { minutes: 10 })).not.toBeNull()
-    expect((await run.agent()).abortedRollouts[run.next.id]?.reason).toContain('10 of 15 runs have failed')
+    expect((await expectAbort(run, { minutes: 10 }))?.reason).toContain('10 of 15 runs have failed')
   })
 
-  it('does not abort within the rules, for cancelled runs, for trials, nor for what ended long before', async () => {
+  it('does not abort within the rules, for failures that do not follow from the version, nor for what ended long before', async () => {
     const run = await newRun()
     await run.end(run.next, 50, { every: 1 })
     run.outbox.pass(2 * MINUTE)
     await run.start({ abort: { maxErrorRate: 0.2, minRuns: 10 } })
     await run.end(run.next, 50, { every: 5 })
-    await run.end(run.next, 20, { every: 1, code: 'Cancelled' })
     await run.end(run.next, 20, { every: 1, source: 'TRIAL' })
-    await run.end(run.next, 5, { every: 1, code: 'Cancelled', source: 'TRIAL' })
+    for (const code of ['BudgetExceeded', 'LimitExceeded', 'InputSchemaMismatch', 'Cancelled'])
+      for (const source of ['API', 'TRIAL'] as const) await run.end(run.next, 20, { every: 1, code, source })
     expect(await sweepEachMinute(run, { minutes: 12 })).toBeNull()
     await run.end(run.next, 1, { every: 1 })
-    expect(await sweepEachMinute(run)).not.toBeNull()
-    expect((await run.agent()).abortedRollouts[run.next.id]?.reason).toBe(
-      '11 of 51 runs have failed: 21.6 %, more than 20 %.',
-    )
+    const reason = '11 of 51 runs have failed: 21.6 %, more than 20 %.'
+    expect(await expectAbort(run)).toMatchObject({ reason })
   })
 
   it('compares costs with the current version once both have enough runs', async () => {
@@ -98,10 +108,8 @@ describe('watchRollouts', () => {
     await run.end(run.current, 9, { costUsd: 0.01 })
     expect(await sweepEachMinute(run)).toBeNull()
     await run.end(run.current, 1, { costUsd: 0.01 })
-    expect(await sweepEachMinute(run)).not.toBeNull()
-    expect((await run.agent()).abortedRollouts[run.next.id]?.reason).toBe(
-      'A run costs $0.03 instead of $0.01: 200 % more, which may be at most 50 % more.',
-    )
+    const reason = 'A run costs $0.03 instead of $0.01: 200 % more, which may be at most 50 % more.'
+    expect(await expectAbort(run)).toMatchObject({ reason })
   })
 
   it('compares scores with those of the current version once both have enough of them', async () => {
@@ -115,8 +123,7 @@ describe('watchRollouts', () => {
     await run.score(run.current, scoresFrom(0.8, 10))
     expect(await sweepEachMinute(run)).toBeNull()
     await run.score(run.next, [0.7])
-    expect(await sweepEachMinute(run)).not.toBeNull()
-    expect((await run.agent()).abortedRollouts[run.next.id]).toMatchObject({
+    expect(await expectAbort(run)).toMatchObject({
       reason:
         'faithful gives a mean score of 0.698 instead of 0.800: lower by 0.083 to 0.121 (95 %), which may be at most 0.05.',
       figures: {
@@ -141,18 +148,6 @@ describe('watchRollouts', () => {
     expect(await sweepEachMinute(run)).toBeNull()
   })
 
-  it('counts no failures that do not follow from the version', async () => {
-    const run = await newRun()
-    await run.start({ abort: { maxErrorRate: 0.2, minRuns: 10 } })
-    await run.end(run.next, 10)
-    for (const code of ['BudgetExceeded', 'LimitExceeded', 'InputSchemaMismatch', 'Cancelled'])
-      for (const source of ['API', 'TRIAL'] as const) await run.end(run.next, 5, { every: 1, code, source })
-    expect(await sweepEachMinute(run)).toBeNull()
-    await run.end(run.next, 3, { every: 1 })
-    expect(await sweepEachMinute(run)).not.toBeNull()
-    expect((await run.agent()).abortedRollouts[run.next.id]?.reason).toContain('3 of 13 runs have failed')
-  })
-
   it('compares costs without runs that were cancelled, from the cache, without a known price, and of trials', async () => {
     const run = await newRun()
     await run.start({ abort: { maxCostIncrease: 0.5, minRuns: 10 } })
@@ -166,8 +161,7 @@ describe('watchRollouts', () => {
     await run.end(run.next, 10, { costUsd: 1, source: 'TRIAL' })
     expect(await sweepEachMinute(run)).toBeNull()
     await run.end(run.next, 10, { costUsd: 0.03 })
-    expect(await sweepEachMinute(run)).not.toBeNull()
-    expect((await run.agent()).abortedRollouts[run.next.id]).toMatchObject({
+    expect(await expectAbort(run)).toMatchObject({
       reason: 'A run costs $0.02 instead of $0.01: 100 % more, which may be at most 50 % more.',
       figures: { rollout: { runs: 40, computed: 20, costUsd: 0.4 } },
     })
@@ -176,16 +170,13 @@ describe('watchRollouts', () => {
   it.each(['aborted', 'ended'])(
     'judges no failures of a rollout that was %s in the same minute',
     async (how) => {
-      const run = await newRun()
-      const abort = { maxErrorRate: 0.5, minRuns: 5 }
-      await run.start({ abort })
-      await run.end(run.next, 10, { every: 1 })
+      const run = await aFailingRun()
       run.outbox.pass(10_000)
       await run.end(run.next, 10, { every: 1 })
       if (how === 'aborted') await run.sweep()
       else await run.stop()
       expect((await run.agent()).rollout).toBeNull()
-      await run.start({ abort })
+      await run.start(HALF)
       expect(await sweepEachMinute(run, { minutes: 3 })).toBeNull()
       await run.end(run.next, 5, { every: 1 })
       expect(await sweepEachMinute(run)).not.toBeNull()
@@ -194,12 +185,9 @@ describe('watchRollouts', () => {
 
   it('ends a rollout while the end of an earlier one cannot be told', async () => {
     const run = await newRun()
-    const abort = { maxErrorRate: 0.5, minRuns: 5 }
-    const tell = async () => {
-      throw new Unavailable(new Error('Throttled.'))
-    }
+    const tell = () => Promise.reject(new Unavailable(new Error('Throttled.')))
     for (let rollout = 0; rollout < 2; rollout++) {
-      await run.start({ abort })
+      await run.start(HALF)
       run.outbox.pass(MINUTE)
       await run.end(run.next, 10, { every: 1 })
       run.outbox.pass(MINUTE)
@@ -214,8 +202,7 @@ describe('watchRollouts', () => {
 
   it('reads the totals of an organization once, and over several sweeps if they are many', async () => {
     const run = await newRun()
-    const abort = { maxErrorRate: 0.5, minRuns: 5 }
-    await run.start({ abort })
+    await run.start(HALF)
     const { agents, usage } = openStores(run.table)
     const { organizationId } = run.current
     const second = { organizationId, slug: 'second' }
@@ -223,7 +210,7 @@ describe('watchRollouts', () => {
     for (const version of [aVersion(second), next]) await agents.publish({ version, code: null })
     const reference = { store: agents, organizationId, idOrSlug: second.slug }
     const clock = { ...system, now: () => run.now }
-    await putRollout({ ...reference, system: clock, given: { versionId: next.id, percent: 10, abort } })
+    await putRollout({ ...reference, system: clock, given: { versionId: next.id, percent: 10, ...HALF } })
     for (let minute = 0; minute < 10; minute++) {
       await run.end(run.next, 1)
       await run.end(next, 1)
@@ -254,12 +241,12 @@ describe('watchRollouts', () => {
     await run.start()
     await run.end(run.next, 10, { every: 1 })
     expect(await sweepEachMinute(run)).toBeNull()
-    await run.start({ percent: 20, abort: { maxErrorRate: 0.5, minRuns: 5 } })
+    await run.start({ percent: 20, ...HALF })
     expect(await sweepEachMinute(run)).not.toBeNull()
     // The agent leaves the timers, and enters them again.
     expect(await sweepEachMinute(run, { minutes: 4 })).not.toBeNull()
     expect(await openStores(run.table).rollouts.listWatched()).toEqual([])
-    await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })
+    await run.start(HALF)
     expect(await sweepEachMinute(run)).toBeNull()
     await run.end(run.next, 10, { every: 1 })
     expect(await sweepEachMinute(run)).not.toBeNull()
@@ -269,38 +256,30 @@ describe('watchRollouts', () => {
 
   it('reads only minutes that are not final again', async () => {
     const run = await newRun()
-    await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })
+    await run.start(HALF)
     await run.end(run.next, 10)
     await sweepEachMinute(run, { minutes: 60 })
     const { usage } = openStores(run.table)
     const reads: number[] = []
     run.outbox.pass(MINUTE)
-    await run.sweep({
-      memory: run.memory,
-      usage: {
-        ...usage,
-        read: (params) => {
-          reads.push(run.now - params.from)
-          return usage.read(params)
-        },
-      },
-    })
+    const read: typeof usage.read = (params) => {
+      reads.push(run.now - params.from)
+      return usage.read(params)
+    }
+    await run.sweep({ memory: run.memory, usage: { ...usage, read } })
     expect(reads).toHaveLength(1)
     expect(reads[0]).toBeLessThanOrEqual(9 * MINUTE)
   })
 
   it('watches the others if one cannot be looked at, and that one in the next sweep', async () => {
-    const run = await newRun()
-    await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })
-    await run.end(run.next, 10, { every: 1 })
+    const run = await aFailingRun()
     run.outbox.pass(2 * MINUTE)
     const { usage } = openStores(run.table)
     const read = () => {
       throw new Unavailable(new Error('Throttled.'))
     }
-    await expect(run.sweep({ usage: { ...usage, read } as never })).rejects.toThrow(
-      '1 of 1 rollouts could not be watched.',
-    )
+    const sweeping = run.sweep({ usage: { ...usage, read } as never })
+    await expect(sweeping).rejects.toThrow('1 of 1 rollouts could not be watched.')
     expect((await run.agent()).rollout).not.toBeNull()
     await run.sweep()
     expect((await run.agent()).rollout).toBeNull()
@@ -311,7 +290,7 @@ describe('watchRollouts', () => {
     let told = 0
     for (const isAfter of [false, true])
       for (let request = 0; ; request++) {
-        await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })
+        await run.start(HALF)
         run.outbox.pass(MINUTE)
         await run.end(run.next, 5, { every: 1 })
         run.outbox.pass(2 * MINUTE)
@@ -332,7 +311,7 @@ describe('watchRollouts', () => {
     for (const isAfter of [false, true])
       for (let request = 0; ; request++) {
         const mortal = mortalTable(run.table, { request, isAfter })
-        const started = run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } }, mortal.table)
+        const started = run.start(HALF, mortal.table)
         await started.catch(() => undefined)
         const { rollout, draftVersionId } = await run.agent()
         expect(draftVersionId).toBe(rollout || request > 0 || isAfter ? draftVersionId : run.next.id)
@@ -349,9 +328,7 @@ describe('watchRollouts', () => {
   })
 
   it('ends a rollout once, however many sweeps look at it', async () => {
-    const run = await newRun()
-    await run.start({ abort: { maxErrorRate: 0.5, minRuns: 5 } })
-    await run.end(run.next, 10, { every: 1 })
+    const run = await aFailingRun()
     run.outbox.pass(2 * MINUTE)
     await Promise.allSettled(Array.from({ length: 16 }, () => run.sweep()))
     await run.settle(3)

@@ -3,6 +3,7 @@ import { createToken, revokeToken } from '../../../lib/access/manage-tokens.ts'
 import { toAccess } from '../../../lib/access/tokens.ts'
 import { toStepRecord } from '../../../lib/contract/records/step.ts'
 import { type Access, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
+import { encodeCursor } from '../../../lib/core/cursor.ts'
 import { subjectIdOf } from '../../../lib/core/ids.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import type { ModelStep } from '../../../lib/core/step.ts'
@@ -14,8 +15,9 @@ import { withApprovals } from '../../../lib/engine/waiting/call-approval.ts'
 import { decideApproval } from '../../../lib/engine/waiting/decide-approval.ts'
 import { listApprovals, listDecided } from '../../../lib/engine/waiting/list-approvals.ts'
 import { openDecider } from '../../../lib/engine/waiting/open-decider.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { openTools } from '../../../lib/tools/open-tools.ts'
+import { receive } from '../../support/engine/engine-on.ts'
 import { aModelAgent, httpTool } from '../../support/engine/model-agent.ts'
 import { answer, startScriptedEngine } from '../../support/engine/scripted-engine.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
@@ -54,16 +56,11 @@ async function aRun(
   const engine: Engine & Pick<typeof base, 'tokens'> = { ...base, system: clock, ...overrides }
   const slug = `approvals-${system.newId()}`
   const version = await aModelAgent({ tools, organizationId, slug }, { table })
-  const { execution, stored, requests } = await queued(script, version, {
-    tokenId: caller,
-    deadlineMs: DAY_MS,
-  })
+  const given = { tokenId: caller, deadlineMs: DAY_MS }
+  const { execution, stored, requests } = await queued(script, version, given)
   const { id: executionId } = execution
   const access = (more: Partial<Access> = {}): Access => ({
-    ...UNLIMITED,
-    organizationId,
-    tokenId: system.newId(),
-    tokenName: 'Ann',
+    ...{ ...UNLIMITED, organizationId, tokenId: system.newId(), tokenName: 'Ann' },
     ...more,
   })
   const steps = () => engine.steps.read({ executionId })
@@ -72,19 +69,8 @@ async function aRun(
     return approvalIdOf(step, step.calls[index]?.id ?? '')
   }
   return {
-    engine,
-    slug,
-    execution,
-    stored,
-    requests,
-    access,
-    caller,
-    steps,
-    approvalId,
-    process: () =>
-      processMessage(engine, executionId, {
-        message: { receiveCount: 1, changeVisibility: async () => undefined },
-      }),
+    ...{ engine, slug, execution, stored, requests, access, caller, steps, approvalId },
+    process: () => receive(engine, executionId),
     decide: async (
       decision: 'approve' | 'reject',
       { input = null, note = null, index = 0, as = access(), id }: Deciding = {},
@@ -139,17 +125,16 @@ const treeOf = (depth: number): JsonObject =>
   depth === 0 ? { operator: 'add' } : { operator: 'multiply', left: treeOf(depth - 1) }
 
 describe('a tool call that needs an approval', () => {
-  it('waits for it, and is then executed', async () => {
+  it.each([null, ''])('waits for it, and is then executed, with no word of the note %j', async (note) => {
     const run = await aStartedRun()
     const { suspension, status } = await run.stored()
     const id = await run.approvalId()
     expect([status, server.calls]).toEqual(['IN_PROGRESS', []])
     expect(suspension?.waits).toMatchObject([{ kind: 'approval', name: 'refund', id, step: 1 }])
-    expect(await run.decide('approve')).toMatchObject({
-      decision: 'approve',
-      by: expect.stringMatching(/^Ann \(/),
-      input: null,
-    })
+    // The short ID of the token says who it was, whatever its name.
+    const as = run.access({ tokenId: '01a2003a-d1f2-7169-a695-5ea4428d9251', tokenName: 'Ann (finance)' })
+    const decided = { decision: 'approve', by: 'Ann (finance) (01a2003a…9251)', input: null }
+    expect(await run.decide('approve', { as, note })).toMatchObject(decided)
     await run.process()
     expect(await run.stored()).toMatchObject({ status: 'SUCCESS', suspension: null })
     expect(server.calls).toHaveLength(1)
@@ -167,29 +152,23 @@ describe('a tool call that needs an approval', () => {
   })
 
   it('shows the defaults that it is executed with, whatever they become', async () => {
-    const { openTools } = await import('../../../lib/tools/open-tools.ts')
     const paid: unknown[] = []
     let to = 'Ada'
     const approval = { when: { properties: { to: { const: 'Ada' } } } }
-    const run = await aRun(
-      [{ calls: [{ name: 'pay', input: {} }] }, answer],
-      [{ name: 'pay', agent: 'pay', approval }],
-      {
-        openTools: (documents, deps) =>
-          openTools(documents, {
-            ...deps,
-            describeAgent: async () => ({
-              description: null,
-              inputSchema: { to: { type: 'string', description: 'Who is paid.', default: to } },
-            }),
-            runAgent: async ({ input }) => {
-              paid.push(input)
-              return { ok: true, value: {} }
-            },
-          }),
-      },
-    )
-    await run.process()
+    const openPay: typeof openTools = (documents, deps) =>
+      openTools(documents, {
+        ...deps,
+        describeAgent: async () => ({
+          description: null,
+          inputSchema: { to: { type: 'string', description: 'Who is paid.', default: to } },
+        }),
+        runAgent: async ({ input }) => {
+          paid.push(input)
+          return { ok: true, value: {} }
+        },
+      })
+    const script = [{ calls: [{ name: 'pay', input: {} }] }, answer]
+    const run = await aStartedRun(script, [{ name: 'pay', agent: 'pay', approval }], { openTools: openPay })
     expect(await run.list()).toMatchObject([{ name: 'pay', input: { to: 'Ada' } }])
     to = 'Mallory'
     await run.decide('approve')
@@ -221,10 +200,8 @@ describe('a tool call that needs an approval', () => {
   })
 
   it('waits again if another one is decided first', async () => {
-    const run = await aStartedRun([
-      { calls: [refund({ id: 'a', usd: 200 }), refund({ id: 'b', usd: 300 })] },
-      answer,
-    ])
+    const calls = ['a', 'b'].map((id) => refund({ id, usd: 200 }))
+    const run = await aStartedRun([{ calls }, answer])
     expect((await run.stored()).suspension?.waits).toHaveLength(2)
     await run.decide('approve', { index: 1 })
     await run.process()
@@ -237,12 +214,6 @@ describe('a tool call that needs an approval', () => {
   })
 })
 
-it('what an approver sees first is what the document names, with what the model said', async () => {
-  const tool = refundTool({ approval: { ...over100, show: ['/id', '/usd'] } })
-  const run = await aStartedRun([{ ...REFUND_200[0], text: 'It arrived broken.' }, answer] as Script, [tool])
-  expect(await run.list()).toMatchObject([{ show: ['/id', '/usd'], reason: 'It arrived broken.' }])
-})
-
 describe('the model learns', () => {
   it('that its call was rejected, and why', async () => {
     const run = await aStartedRun()
@@ -252,13 +223,6 @@ describe('the model learns', () => {
       'The call was not executed: an approver rejected it. Note of the approver: Refund half of it.',
     ])
     expect(server.calls).toEqual([])
-  })
-
-  it('nothing of a note without text', async () => {
-    const run = await aStartedRun()
-    await run.decide('approve', { note: '' })
-    await run.process()
-    expect(run.shown()[0]).toMatch(/^<tool_result>/)
   })
 
   it('that nobody approved its call in time', async () => {
@@ -297,14 +261,15 @@ describe('decideApproval', () => {
   it('returns the stored decision to the same one again, also after the end', async () => {
     const run = await aStartedRun()
     const first = await run.decide('approve', { note: 'Fine.' })
-    expect(await run.decide('approve', { note: 'Again.', as: run.access({ tokenName: 'Bob' }) })).toEqual(
-      first,
-    )
+    const again = { note: 'Again.', as: run.access({ tokenName: 'Bob' }) }
+    expect(await run.decide('approve', again)).toEqual(first)
     await run.process()
     expect(await run.decide('approve')).toEqual(first)
-    await expect(run.decide('reject')).rejects.toMatchObject({ code: 'ApprovalDecided' })
-    const input = { id: 'x', usd: 1 }
-    await expect(run.decide('approve', { input })).rejects.toMatchObject({ code: 'ApprovalDecided' })
+    for (const [decision, input] of [
+      ['reject', null],
+      ['approve', { id: 'x', usd: 1 }],
+    ] as const)
+      await expect(run.decide(decision, { input })).rejects.toMatchObject({ code: 'ApprovalDecided' })
   })
 
   it('counts before the timeout, however late the worker is, and not after it', async () => {
@@ -326,27 +291,22 @@ describe('decideApproval', () => {
   })
 
   it('counts while the run executes another call', async () => {
-    const slow = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
-    const open = (await import('../../../lib/tools/open-tools.ts')).openTools
+    const [slow, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const calls = [refund({ id: 'x', usd: 200 }), { name: 'look_up', input: { id: 'y' } }]
-    const run = await aRun([{ calls }, answer], [refundTool(), plainTool], {
-      openTools: async (...given) => {
-        const tools = await open(...given)
-        return {
-          ...tools,
-          call: async (call, options) => {
-            if (call.name === 'look_up') {
-              begun.resolve()
-              await slow.promise
-            }
-            return tools.call(call, options)
-          },
+    const openSlowly: typeof openTools = async (...given) => {
+      const tools = await openTools(...given)
+      const call: typeof tools.call = async (given, options) => {
+        if (given.name === 'look_up') {
+          begun.resolve()
+          await slow.promise
         }
-      },
-      queue: { send: async (message) => void sent.push(message) },
-    })
+        return tools.call(given, options)
+      }
+      return { ...tools, call }
+    }
     const sent: unknown[] = []
+    const queue = { send: async (message: unknown) => void sent.push(message) }
+    const run = await aRun([{ calls }, answer], undefined, { openTools: openSlowly, queue })
     const processing = run.process()
     await begun.promise
     await run.decide('approve')
@@ -361,21 +321,13 @@ describe('decideApproval', () => {
   })
 
   it('refuses the token that started the run only if the tool says so', async () => {
-    const run = await aRun(REFUND_200, [refundTool({ approval: { notByCaller: true } })])
-    const free = await aRun(REFUND_200)
+    const run = await aStartedRun(REFUND_200, [refundTool({ approval: { notByCaller: true } })])
+    const free = await aStartedRun()
     const decideAsCaller = ({ access, caller, decide }: typeof run) =>
       decide('approve', { as: access({ tokenId: caller }) })
-    for (const each of [run, free]) await each.process()
     await expect(decideAsCaller(run)).rejects.toMatchObject({ code: 'Forbidden' })
     expect(await run.decide('approve')).toMatchObject({ decision: 'approve' })
     expect(await decideAsCaller(free)).toMatchObject({ decision: 'approve' })
-  })
-
-  it('says by the short ID of the token who decided, whatever its name', async () => {
-    const run = await aStartedRun()
-    const tokenId = '01a2003a-d1f2-7169-a695-5ea4428d9251'
-    const as = run.access({ tokenId, tokenName: 'Ann (finance)' })
-    expect(await run.decide('approve', { as })).toMatchObject({ by: 'Ann (finance) (01a2003a…9251)' })
   })
 
   describe('with notByCaller', () => {
@@ -406,16 +358,9 @@ describe('decideApproval', () => {
       expect(decided).toMatchObject(isAllowed ? { decision: 'approve' } : { code: 'Forbidden' })
     }
 
-    it.each([1, 2, 5])(
-      'a token does not decide that the caller has created, %d tokens away',
-      async (length) => {
-        const caller = await create(operator)
-        await expectDecision(caller, await chainOf(caller, length), false)
-      },
-    )
-
-    it('nor does it after the tokens between them were revoked', async () => {
+    it('a token does not decide that the caller has created, over any number of tokens, also revoked ones', async () => {
       const caller = await create(operator)
+      for (const length of [1, 2, 5]) await expectDecision(caller, await chainOf(caller, length), false)
       const between = await create(caller)
       const approver = await create(between)
       await revokeToken({ ...base, system: clock }, { access: operator, tokenId: between.tokenId })
@@ -459,18 +404,15 @@ describe('decideApproval', () => {
     ['that is too large', { id: 'x'.repeat(300_000) }, '/input'],
   ])('refuses an edited input %s', async (_, input, path) => {
     const run = await aStartedRun()
-    await expect(run.decide('approve', { input })).rejects.toMatchObject({
-      code: 'InputSchemaMismatch',
-      errors: [{ path, message: expect.stringContaining(`${path} `) }],
-    })
+    const errors = [{ path, message: expect.stringContaining(`${path} `) }]
+    const mismatch = { code: 'InputSchemaMismatch', errors }
+    await expect(run.decide('approve', { input })).rejects.toMatchObject(mismatch)
     expect(await run.decide('approve', { input: { id: 'y' } })).toMatchObject({ input: { id: 'y' } })
   })
 
   it('finds no approval of a call that needs none', async () => {
-    const run = await aStartedRun([
-      { calls: [refund({ id: 'x', usd: 5 }), refund({ id: 'x', usd: 500 })] },
-      answer,
-    ])
+    const calls = [5, 500].map((usd) => refund({ id: 'x', usd }))
+    const run = await aStartedRun([{ calls }, answer])
     for (const id of [await run.approvalId(0), 'f'.repeat(32), '', '../x'])
       await expect(run.decide('approve', { id })).rejects.toMatchObject({ code: 'ApprovalNotFound' })
   })
@@ -484,26 +426,22 @@ describe('decideApproval', () => {
   })
 
   it('looks again if the message could not be sent', async () => {
-    const run = await aStartedRun(REFUND_200, undefined, {
-      queue: { send: () => Promise.reject(new Error('no queue')) },
-    })
+    const queue = { send: () => Promise.reject(new Error('no queue')) }
+    const run = await aStartedRun(REFUND_200, undefined, { queue })
     await run.decide('approve')
-    const { openUntil } = await run.stored()
-    expect(openUntil).toBeLessThan(clock.now() + DAY_MS)
+    expect((await run.stored()).openUntil).toBeLessThan(clock.now() + DAY_MS)
   })
 })
 
 describe('listApprovals', () => {
-  it('returns what suspended runs wait for', async () => {
-    const run = await aStartedRun()
-    const [approval] = await run.list()
-    expect(approval).toMatchObject({
-      id: await run.approvalId(),
-      name: 'refund',
-      title: 'May the agent call refund?',
-      input: { id: 'x', usd: 200 },
-      step: 1,
-    })
+  it('returns what suspended runs wait for, what the document shows first, and what the model said', async () => {
+    const tool = refundTool({ approval: { ...over100, show: ['/id', '/usd'] } })
+    const script = [{ ...REFUND_200[0], text: 'It arrived broken.' }, answer] as Script
+    const run = await aStartedRun(script, [tool])
+    const { show, reason, ...approval } = (await run.list())[0] ?? {}
+    expect({ show, reason }).toEqual({ show: ['/id', '/usd'], reason: 'It arrived broken.' })
+    const call = { id: await run.approvalId(), name: 'refund', input: { id: 'x', usd: 200 }, step: 1 }
+    expect(approval).toMatchObject({ ...call, title: 'May the agent call refund?' })
     expect(await run.list(run.access({ agents: ['other'] }))).toEqual([])
     await run.decide('approve')
     expect(await run.list()).toEqual([])
@@ -513,12 +451,11 @@ describe('listApprovals', () => {
     const sent: unknown[] = []
     const run = await aStartedRun()
     const reached = Promise.withResolvers<void>()
-    run.engine.queue = {
-      send: () => {
-        reached.resolve()
-        return new Promise(() => {})
-      },
+    const hang = () => {
+      reached.resolve()
+      return new Promise<never>(() => {})
     }
+    run.engine.queue = { send: hang }
     void run.decide('approve')
     await reached.promise
     run.engine.queue = { send: async (message) => void sent.push(message) }
@@ -530,7 +467,6 @@ describe('listApprovals', () => {
     const calls = Array.from({ length: 5 }, (_, i) => refund({ id: `${i}`, usd: 200 }))
     const run = await aStartedRun([{ calls }, answer])
     const found: string[] = []
-    const { encodeCursor } = await import('../../../lib/core/cursor.ts')
     for (let cursor: string | undefined; ; ) {
       const page = await listApprovals(run.engine, { access: run.access(), page: { limit: 2, cursor } })
       expect(page.items.length).toBeLessThanOrEqual(2)
@@ -548,25 +484,18 @@ describe('listDecided', () => {
     (await listDecided(run.engine, { access: as, page: {} })).items
 
   it('returns what people have decided, once each, the latest first', async () => {
-    const calls = [
-      refund({ id: 'a', usd: 200 }),
-      refund({ id: 'b', usd: 300 }),
-      refund({ id: 'c', usd: 400 }),
-    ]
+    const calls = ['a', 'b', 'c'].map((id) => refund({ id, usd: 200 }))
     const run = await aStartedRun([{ calls, text: 'The customer asks for it.' }, answer])
     expect(await decidedBy(run)).toEqual([])
     await run.decide('approve', { index: 1, note: 'Fine.' })
     offsetMs = 5
     await run.decide('reject', { index: 0 })
     await run.decide('reject', { index: 0 })
+    const decided = { decision: 'approve', note: 'Fine.', by: expect.stringMatching(/^Ann \(/) }
+    const about = { reason: 'The customer asks for it.', execution: { id: run.execution.id } }
     expect(await decidedBy(run)).toMatchObject([
       { input: { id: 'a' }, decided: { decision: 'reject' } },
-      {
-        input: { id: 'b' },
-        decided: { decision: 'approve', note: 'Fine.', by: expect.stringMatching(/^Ann \(/) },
-        reason: 'The customer asks for it.',
-        execution: { id: run.execution.id },
-      },
+      { input: { id: 'b' }, decided, ...about },
     ])
   })
 
@@ -583,14 +512,12 @@ describe('listDecided', () => {
   })
 
   it('continues behind what a limited token may not see, without saying what it is', async () => {
-    const own = await aRun(REFUND_200)
-    const other = await aRun(REFUND_200, undefined, {}, own.execution.organizationId)
+    const own = await aStartedRun()
+    const other = await aStartedRun(REFUND_200, undefined, {}, own.execution.organizationId)
     for (const run of [own, other]) {
-      await run.process()
       offsetMs += 5
       await run.decide('approve')
     }
-    const { encodeCursor } = await import('../../../lib/core/cursor.ts')
     const access = own.access({ agents: [own.slug] })
     const first = await listDecided(own.engine, { access, page: { limit: 1 } })
     expect(first.items).toEqual([])
@@ -609,22 +536,15 @@ describe('the steps and events of a run', () => {
     expect(await shown()).toMatchObject({ approval: { id, until: expect.any(String) } })
     expect((await shown())?.approval).not.toHaveProperty('decision')
     await run.decide('approve', { input: { id: 'y' }, note: 'Fine.' })
-    const decision = {
-      decision: 'approve',
-      by: expect.stringMatching(/^Ann \(/),
-      note: 'Fine.',
-      input: { id: 'y' },
-    }
+    const by = expect.stringMatching(/^Ann \(/)
+    const decision = { decision: 'approve', by, note: 'Fine.', input: { id: 'y' } }
     expect(await shown()).toMatchObject({ input: { id: 'x', usd: 200 }, approval: { id, ...decision } })
     expect(await shown()).not.toHaveProperty('result')
     const { organizationId, id: executionId } = run.execution
     const params = { organizationId, id: executionId, status: 'IN_PROGRESS' as const, after: 1, maxMs: 5_000 }
+    const { signal } = new AbortController()
     const events = []
-    for await (const batch of openEvents(run.engine).read({
-      ...params,
-      signal: new AbortController().signal,
-    }))
-      events.push(...batch)
+    for await (const batch of openEvents(run.engine).read({ ...params, signal })) events.push(...batch)
     expect(events).toMatchObject([{ kind: 'status' }, { kind: 'tool', callId: id }, { kind: 'waiting' }])
   })
 

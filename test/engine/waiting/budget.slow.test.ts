@@ -7,10 +7,9 @@ import { newLease } from '../../../lib/engine/engine.ts'
 import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
 import { sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
-import { engineOn } from '../../support/engine/engine-on.ts'
+import { engineOn, receive } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
@@ -54,8 +53,7 @@ async function costOfRun(code: string, answer: Answer | null = null) {
     await attempt(engine, leased(execution, lease.owner))
     if (!answer) return
     await answer(execution)
-    const message = { wakes: true, receiveCount: 1, changeVisibility: async () => undefined }
-    await processMessage(engine, execution.id, { message })
+    await receive(engine, execution.id, true)
   })
   expect(await engine.executions.getStatus(execution)).toBe('SUCCESS')
   return { units, messages: sent.length }
@@ -69,18 +67,14 @@ async function costOf(wait: string, answer: Answer) {
 }
 
 describe('suspending and resuming a run', () => {
-  it('for a time costs 10 write units, and no message of its own', async () => {
+  it.each([
+    [3_600, 'no message of its own', 0],
+    [60, 'the message that is its timer', 1],
+  ])('for %i seconds costs 10 write units, and %s', async (seconds, _, messages) => {
     const pass = async () => {
-      offsetMs += 3_600_000
+      offsetMs += seconds * 1_000
     }
-    expect(await costOf(`await context.sleep('nap', 3600)`, pass)).toEqual({ units: 10, messages: 0 })
-  })
-
-  it('for a short time costs 10 write units, and the message that is its timer', async () => {
-    const pass = async () => {
-      offsetMs += 60_000
-    }
-    expect(await costOf(`await context.sleep('nap', 60)`, pass)).toEqual({ units: 10, messages: 1 })
+    expect(await costOf(`await context.sleep('nap', ${seconds})`, pass)).toEqual({ units: 10, messages })
   })
 
   it('for a signal costs 11 write units, and the message that resumes it', async () => {

@@ -1,16 +1,15 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { ExecutionInProgress } from '../../../lib/core/resource-errors.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
-import { system } from '../../../lib/system.ts'
 import { runOptions } from '../../support/engine/executions.ts'
-import { aFamily, ask, asksOnce, HOUR_MS, SLEEPS } from '../../support/engine/family.ts'
+import { aFamily, ask, asksOnce, HOUR_MS, referenceTo, SLEEPS } from '../../support/engine/family.ts'
 import { httpTool, startToolServer } from '../../support/engine/model-agent.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import type { ScriptedCall } from '../../support/scripted-model/turn.ts'
 import { ownTable, scan } from '../../support/tables/memory-table.ts'
 
 const table = await ownTable()
@@ -21,11 +20,6 @@ afterAll(() => Promise.all([scripted.stop(), server.stop()]))
 const newFamily = () => aFamily({ table, scripted })
 
 type Family = ReturnType<typeof newFamily>
-
-const referenceTo = ({ id, organizationId }: Execution) => ({
-  executionId: id,
-  access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
-})
 
 /** The items of an organization, and of those of its executions that it deleted. */
 async function itemsOf({ organizationId }: Family) {
@@ -43,21 +37,64 @@ async function listedOf(family: Family) {
   return { open: count('OPEN#') + count('ACTIVE#'), timers: count('TIMER#') }
 }
 
-/** A parent that is suspended because the agent that it called sleeps for an hour. */
-async function aSuspendedParent(family = newFamily(), overrides: object = {}) {
+type Setup = {
+  slugs?: string[]
+  body?: string
+  /** Others than those of the agents. */
+  calls?: ScriptedCall[]
+  tools?: (string | object)[]
+  overrides?: object
+  /** Called before its worker suspends an execution. */
+  beforeSuspension?: (family: Family, parent: Execution, suspended: { id: string }) => Promise<unknown>
+}
+
+/** A parent that is suspended because the agents that it called sleep for an hour. */
+async function aSuspendedParent({ slugs = ['sleeper'], tools = slugs, ...setup }: Setup = {}) {
+  const { body = SLEEPS, calls = [], overrides, beforeSuspension = async () => {} } = setup
+  const family = newFamily()
+  for (const slug of slugs) await family.codeAgent(slug, body)
+  const script = asksOnce([...slugs.map((slug, index) => ask(slug, `c${index + 1}`)), ...calls])
+  const { version, requests } = await family.modelAgent('boss', script, tools, overrides)
+  const parent = await family.create(version)
+  const { executions } = family.engine
+  const suspend: typeof executions.suspend = async (params) => {
+    await beforeSuspension(family, parent, params.execution)
+    return executions.suspend(params)
+  }
+  const on = { ...family.engine, executions: { ...executions, suspend } }
+  await family.receive({ executionId: parent.id }, on)
+  const children = (await family.childrenOf(parent)) as [Execution, ...Execution[]]
+  return { family, parent, children, child: children[0], requests }
+}
+
+/** A parent, its child and its grandchild, all of them suspended. */
+async function threeLevels(usage?: object) {
+  const family = newFamily()
   await family.codeAgent('sleeper')
-  const boss = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'], overrides)
+  const calling = (slug: string) => (asksOnce([ask(slug)]) as object[]).map((turn) => ({ ...turn, ...usage }))
+  const helper = await family.modelAgent('helper', calling('sleeper'), ['sleeper'])
+  const boss = await family.modelAgent('boss', calling('helper'), ['helper'])
   const parent = await family.create(boss.version)
   await family.receive({ executionId: parent.id })
-  const [child] = await family.childrenOf(parent)
-  if (!child) throw new Error('The parent has no child.')
-  return { family, parent, child, requests: boss.requests }
+  const [child] = (await family.childrenOf(parent)) as [Execution]
+  const [grandchild] = (await family.childrenOf(child)) as [Execution]
+  return { family, parent, child, grandchild, requests: [helper.requests, boss.requests] }
 }
+
+/** What the model was shown of the result of its call. */
+const shownTo = (requests: Awaited<ReturnType<typeof aSuspendedParent>>['requests']) =>
+  requests[1]?.history.flatMap((item) => (item.type === 'result' ? [item.output] : [])).join()
 
 /** The child's timer resumes it without its parent. */
 async function wakeChild({ family, child }: Awaited<ReturnType<typeof aSuspendedParent>>, on?: Engine) {
   family.passTime(HOUR_MS)
   await family.receive({ executionId: child.id, wakes: true }, on)
+}
+
+/** Ends the parent without its children, as a process that dies after that. */
+function endAlone({ engine }: Family, parent: Execution) {
+  const finishedAt = new Date(engine.system.now()).toISOString()
+  return engine.executions.end({ ...parent, error: CANCELLED, finishedAt })
 }
 
 describe('a parent whose sub-agent waits', () => {
@@ -86,37 +123,24 @@ describe('a parent whose sub-agent waits', () => {
     expect(ended).toMatchObject({ status: 'SUCCESS', attempts: 2, steps: 2 })
     expect(ended.waitedMs).toBeGreaterThanOrEqual(HOUR_MS)
     expect(requests).toHaveLength(2)
-    const result = requests[1]?.history.find((item) => item.type === 'result')
-    expect(result?.type === 'result' && result.output).toContain('Slept 1')
-    expect(
-      (await family.engine.steps.read({ executionId: child.id })).map(({ step }) => step.number),
-    ).toEqual([1, 2, 3])
+    expect(shownTo(requests)).toContain('Slept 1')
+    const steps = await family.engine.steps.read({ executionId: child.id })
+    expect(steps.map(({ step }) => step.number)).toEqual([1, 2, 3])
     expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
   })
 
   it('waits through several levels, and counts what each has used once', async () => {
-    const family = newFamily()
-    await family.codeAgent('sleeper')
     const usage = { inputTokens: 100, outputTokens: 10 }
-    const withUsage = (calls: ReturnType<typeof ask>[]) =>
-      (asksOnce(calls) as object[]).map((turn) => ({ ...turn, usage }))
-    const helper = await family.modelAgent('helper', withUsage([ask('sleeper')]), ['sleeper'])
-    const boss = await family.modelAgent('boss', withUsage([ask('helper')]), ['helper'])
-    const parent = await family.create(boss.version)
-    await family.receive({ executionId: parent.id })
-    const [child] = await family.childrenOf(parent)
-    const [grandchild] = await family.childrenOf(child as Execution)
+    const { family, parent, grandchild, requests } = await threeLevels({ usage })
     expect(await listedOf(family)).toEqual({ open: 0, timers: 3 })
     family.passTime(HOUR_MS)
     await family.sweep()
-    expect(family.sent()).toMatchObject([{ executionId: grandchild?.id, wakes: true }])
+    expect(family.sent()).toMatchObject([{ executionId: grandchild.id, wakes: true }])
     expect(await family.deliver()).toBe(3)
-    expect(await family.read(parent)).toMatchObject({
-      status: 'SUCCESS',
-      usage: { inputTokens: 200, outputTokens: 20 },
-      childUsage: { inputTokens: 200, outputTokens: 20 },
-    })
-    expect([helper.requests.length, boss.requests.length]).toEqual([2, 2])
+    const used = { inputTokens: 200, outputTokens: 20 }
+    const ended = { status: 'SUCCESS', usage: used, childUsage: used }
+    expect(await family.read(parent)).toMatchObject(ended)
+    expect(requests.map(({ length }) => length)).toEqual([2, 2])
     expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
   })
 
@@ -134,20 +158,17 @@ describe('a parent whose sub-agent waits', () => {
   })
 
   it('executes its other calls first, and waits until each child has ended', async () => {
-    const family = newFamily()
-    for (const slug of ['one', 'two']) await family.codeAgent(slug)
-    const calls = [ask('one', 'c1'), ask('two', 'c2'), { id: 'c3', name: 'look_up', input: { id: 'x' } }]
-    const tools = ['one', 'two', httpTool(server, 'look_up', '/things/{id}')]
-    const { version, requests } = await family.modelAgent('boss', asksOnce(calls), tools)
-    const parent = await family.create(version)
-    await family.receive({ executionId: parent.id })
-    const stored = async () => [
-      ...((await family.engine.steps.read({ executionId: parent.id }))[0]?.results ?? []),
-    ]
-    expect((await stored()).map(([callId]) => callId)).toEqual(['c3'])
+    const { family, parent, children, requests } = await aSuspendedParent({
+      slugs: ['one', 'two'],
+      calls: [{ id: 'c3', name: 'look_up', input: { id: 'x' } }],
+      tools: ['one', 'two', httpTool(server, 'look_up', '/things/{id}')],
+    })
+    const steps = () => family.engine.steps.read({ executionId: parent.id })
+    const stored = async () => [...((await steps())[0]?.results.keys() ?? [])]
+    expect(await stored()).toEqual(['c3'])
     expect((await family.read(parent)).suspension?.waits).toHaveLength(2)
 
-    const [first, second] = (await family.childrenOf(parent)) as [Execution, Execution]
+    const [first, second] = children as [Execution, Execution]
     family.passTime(HOUR_MS)
     await family.receive({ executionId: first.id, wakes: true })
     await family.deliver()
@@ -156,22 +177,13 @@ describe('a parent whose sub-agent waits', () => {
     await family.receive({ executionId: second.id, wakes: true })
     await family.deliver()
     expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 3 })
-    expect([requests.length, server.calls.filter(({ key }) => key.includes(parent.id)).length]).toEqual([
-      2, 1,
-    ])
+    expect(requests).toHaveLength(2)
+    expect(server.calls.filter(({ key }) => key.includes(parent.id))).toHaveLength(1)
   })
 
   it('gets the results of children that end at the same moment', async () => {
-    const family = newFamily()
-    for (const slug of ['one', 'two']) await family.codeAgent(slug)
-    const { version, requests } = await family.modelAgent('boss', asksOnce([ask('one'), ask('two')]), [
-      'one',
-      'two',
-    ])
-    const parent = await family.create(version)
-    await family.receive({ executionId: parent.id })
+    const { family, parent, children, requests } = await aSuspendedParent({ slugs: ['one', 'two'] })
     family.passTime(HOUR_MS)
-    const children = await family.childrenOf(parent)
     await Promise.all(children.map(({ id }) => family.receive({ executionId: id, wakes: true })))
     const [first, second] = family.sent().splice(0)
     expect([first, second]).toMatchObject([{ executionId: parent.id }, { executionId: parent.id }])
@@ -182,25 +194,16 @@ describe('a parent whose sub-agent waits', () => {
   })
 
   it('does not wait in vain for a child that ends before it is suspended', async () => {
-    const family = newFamily()
-    await family.codeAgent('sleeper', `await context.sleep('nap', 1); return { answer: 'Slept' }`)
-    const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
-    const parent = await family.create(version)
-    const { executions } = family.engine
-    // The child's timer is faster than its parent.
-    const suspend: typeof executions.suspend = async (params) => {
-      if (params.execution.id === parent.id) {
+    const { family, parent } = await aSuspendedParent({
+      body: `await context.sleep('nap', 1); return { answer: 'Slept' }`,
+      // The child's timer is faster than its parent.
+      async beforeSuspension(family, parent, { id }) {
+        if (id !== parent.id) return
         family.passTime(2_000)
         await family.deliver()
-        const [child] = await family.childrenOf(parent)
-        expect(child).toMatchObject({ status: 'SUCCESS' })
-      }
-      return executions.suspend(params)
-    }
-    await family.receive(
-      { executionId: parent.id },
-      { ...family.engine, executions: { ...executions, suspend } },
-    )
+        expect(await family.childrenOf(parent)).toMatchObject([{ status: 'SUCCESS' }])
+      },
+    })
     expect((await family.read(parent)).suspension).not.toBeNull()
     await family.deliver()
     expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
@@ -211,41 +214,27 @@ describe('a parent whose sub-agent waits', () => {
     expect(await cancelExecution(family.engine, referenceTo(child))).toMatchObject({ error: CANCELLED })
     expect(await family.deliver()).toBe(1)
     expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', attempts: 2 })
-    const result = requests[1]?.history.find((item) => item.type === 'result')
-    expect(result?.type === 'result' && result.output).toContain('cancelled')
+    expect(shownTo(requests)).toContain('cancelled')
   })
 
-  it('runs on if its child ends at its deadline, or waits for longer than it may', async () => {
-    for (const limit of ['deadline', 'wait']) {
-      const family = newFamily()
-      const body = `await context.sleep('nap', 3600); await context.sleep('again', 3600); return { answer: 'x' }`
-      await family.codeAgent('sleeper', body)
-      const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
-      const parent = await family.create(version)
-      await family.receive({ executionId: parent.id })
-      const [child] = (await family.childrenOf(parent)) as [Execution]
-      if (limit === 'deadline') {
-        family.passTime(25 * HOUR_MS)
-        await family.sweep()
-      } else {
-        family.passTime(HOUR_MS)
-        await family.receive({ executionId: child.id, wakes: true }, { ...family.engine, maxWaitMs: HOUR_MS })
-      }
-      const code = limit === 'deadline' ? 'DeadlineExceeded' : 'WaitLimitExceeded'
-      expect((await family.read(child)).error?.code).toBe(code)
-      await family.deliver()
-      expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS' })
+  it.each(['DeadlineExceeded', 'WaitLimitExceeded'])('runs on if its child ends with %s', async (code) => {
+    const body = `await context.sleep('nap', 3600); await context.sleep('again', 3600); return { answer: 'x' }`
+    const setup = await aSuspendedParent({ body })
+    const { family, parent, child } = setup
+    if (code === 'WaitLimitExceeded') await wakeChild(setup, { ...family.engine, maxWaitMs: HOUR_MS })
+    else {
+      family.passTime(25 * HOUR_MS)
+      await family.sweep()
     }
+    expect((await family.read(child)).error?.code).toBe(code)
+    await family.deliver()
+    expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS' })
   })
 
   it('has no timeout meanwhile: neither its own nor that of its tool runs', async () => {
-    const family = newFamily()
-    await family.codeAgent('sleeper')
     const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 9, timeoutSeconds: 60 }
     const tools = [{ name: 'sleeper', agent: 'sleeper', timeoutSeconds: 5 }]
-    const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), tools, { execution })
-    const parent = await family.create(version)
-    await family.receive({ executionId: parent.id })
+    const { family, parent } = await aSuspendedParent({ tools, overrides: { execution } })
     family.passTime(HOUR_MS)
     await family.sweep()
     await family.deliver()
@@ -256,26 +245,6 @@ describe('a parent whose sub-agent waits', () => {
 })
 
 describe('the end of a parent that is suspended', () => {
-  /** A parent, its child and its grandchild, all of them suspended. */
-  async function threeLevels() {
-    const family = newFamily()
-    await family.codeAgent('sleeper')
-    await family.modelAgent('helper', asksOnce([ask('sleeper')]), ['sleeper'])
-    const boss = await family.modelAgent('boss', asksOnce([ask('helper')]), ['helper'])
-    const parent = await family.create(boss.version)
-    await family.receive({ executionId: parent.id })
-    const [child] = (await family.childrenOf(parent)) as [Execution]
-    const [grandchild] = (await family.childrenOf(child)) as [Execution]
-    return { family, parent, child, grandchild }
-  }
-  const cleanUp = async (family: Family) => {
-    // Nobody delivers the events: what these need is kept for days.
-    for (const minutes of [1, 10, 10, 10, 7 * 24 * 60, 10]) {
-      family.passTime(minutes * 60_000)
-      await family.sweep()
-    }
-  }
-
   it('ends its children and theirs at once, and its deletion leaves nothing', async () => {
     const { family, parent, child, grandchild } = await threeLevels()
     await cancelExecution(family.engine, referenceTo(parent))
@@ -283,7 +252,7 @@ describe('the end of a parent that is suspended', () => {
       expect(await family.read(execution)).toMatchObject({ status: 'ERROR', error: CANCELLED })
     expect([await listedOf(family), family.sent()]).toEqual([{ open: 0, timers: 0 }, []])
     await deleteExecution(family.engine, referenceTo(parent))
-    await cleanUp(family)
+    await family.expireEvents()
     expect(await itemsOf(family)).toEqual([])
   })
 
@@ -298,8 +267,7 @@ describe('the end of a parent that is suspended', () => {
     for (const execution of [late.parent, late.child, late.grandchild])
       expect((await late.family.read(execution)).status).toBe('ERROR')
 
-    const limited = await threeLevels()
-    const { family, parent, grandchild } = limited
+    const { family, parent, grandchild } = await threeLevels()
     family.passTime(30 * 24 * HOUR_MS)
     await family.receive({ executionId: parent.id, wakes: true }, { ...family.engine, maxWaitMs: HOUR_MS })
     expect(await family.read(parent)).toMatchObject({ error: { code: 'WaitLimitExceeded' } })
@@ -307,35 +275,19 @@ describe('the end of a parent that is suspended', () => {
   })
 
   it('ends a child that is suspended after its parent has ended', async () => {
-    const family = newFamily()
-    await family.codeAgent('sleeper')
-    const { version } = await family.modelAgent('boss', asksOnce([ask('sleeper')]), ['sleeper'])
-    const parent = await family.create(version)
-    const { executions } = family.engine
-    const suspend: typeof executions.suspend = async (params) => {
-      const finishedAt = new Date(family.engine.system.now()).toISOString()
-      await executions.end({ ...parent, error: CANCELLED, finishedAt })
-      return executions.suspend(params)
-    }
-    await family.receive(
-      { executionId: parent.id },
-      { ...family.engine, executions: { ...executions, suspend } },
-    )
-    const [child] = await family.childrenOf(parent)
+    const { family, child } = await aSuspendedParent({ beforeSuspension: endAlone })
     expect(child).toMatchObject({ status: 'ERROR', error: CANCELLED })
     expect(await listedOf(family)).toEqual({ open: 0, timers: 0 })
   })
 
   it('ends them if it fails with other calls in progress', async () => {
-    const family = newFamily()
-    await family.codeAgent('sleeper', `if (input.question === 'now') return { answer: 'x' }; ${SLEEPS}`)
     const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 9, timeoutSeconds: 1 }
     const slow = await startToolServer(() => undefined)
-    const calls = [ask('sleeper'), { name: 'look_up', input: { id: 'x' } }]
-    const tools = ['sleeper', httpTool(slow, 'look_up', '/things/{id}')]
-    const { version } = await family.modelAgent('boss', asksOnce(calls), tools, { execution })
-    const parent = await family.create(version)
-    await family.receive({ executionId: parent.id })
+    const { family, parent } = await aSuspendedParent({
+      calls: [{ name: 'look_up', input: { id: 'x' } }],
+      tools: ['sleeper', httpTool(slow, 'look_up', '/things/{id}')],
+      overrides: { execution },
+    })
     await slow.stop()
     expect(await family.read(parent)).toMatchObject({ error: { code: 'TimedOut' } })
     expect(await family.childrenOf(parent)).toMatchObject([{ status: 'ERROR', error: CANCELLED }])
@@ -360,8 +312,7 @@ describe('the deletion of a child', () => {
     const setup = await aSuspendedParent()
     const { family, parent, child } = setup
     await wakeChild(setup)
-    const finishedAt = new Date(family.engine.system.now()).toISOString()
-    await family.engine.executions.end({ ...parent, error: CANCELLED, finishedAt })
+    await endAlone(family, parent)
     expect(await listedOf(family)).toEqual({ open: 1, timers: 0 })
     await deleteExecution(family.engine, referenceTo(child))
     expect(await family.engine.executions.get(child)).toBeNull()

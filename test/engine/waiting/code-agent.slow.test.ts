@@ -18,54 +18,51 @@ const SLEEPS = `
   await context.sleep('nap', ${DAY_SECONDS})
   return { before, after: await context.step('after', () => runs), runs }`
 
+/** A run of this code after its first message, and the record that it has then. */
+async function aStartedRun(...given: Parameters<typeof aRun>) {
+  const run = await aRun(...given)
+  await run.start()
+  return { ...run, started: await run.stored() }
+}
+
 describe('context.sleep', () => {
-  it('suspends the run, and continues it after the time, with its steps unrepeated', async () => {
+  it('suspends the run, whose thread continues after the time, not before, with no step repeated', async () => {
     const run = await aRun(SLEEPS)
     expect(await run.start()).toBe('processed')
-    const { suspension, lease, status } = await run.stored()
-    expect([status, lease]).toEqual(['IN_PROGRESS', null])
+    const { suspension, ...waiting } = await run.stored()
+    expect(waiting).toMatchObject({ status: 'IN_PROGRESS', lease: null })
     expect(suspension?.waits).toMatchObject([{ kind: 'sleep', name: 'nap', step: 2 }])
     expect(run.sent).toEqual([])
-    run.passTime(DAY_SECONDS * 1_000)
-    await run.wake()
-    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { before: 1 }, attempts: 2 })
-    expect((await run.stored()).waitedMs).toBeGreaterThanOrEqual(DAY_SECONDS * 1_000)
-  })
-
-  it('is resumed by no message before its time', async () => {
-    const run = await aRun(SLEEPS)
-    await run.start()
+    // timeoutSeconds does not count the wait.
+    expect(waiting.deadlineAt - run.execution.deadlineAt).toBeGreaterThan(990 * DAY_SECONDS)
     expect([await run.start(), await run.wake()]).toEqual(['closed', 'closed'])
-    expect((await run.stored()).suspension).not.toBeNull()
+    expect((await run.stored()).suspension).toEqual(suspension)
+    await run.wake(DAY_SECONDS * 1_000)
+    const { waitedMs, ...ended } = await run.stored()
+    const output = { before: 1, after: 2, runs: 2 }
+    expect(ended).toMatchObject({ status: 'SUCCESS', output, attempts: 2 })
+    expect(waitedMs).toBeGreaterThanOrEqual(DAY_SECONDS * 1_000)
   })
 
   it('sends the message of a short wait at once, with a delay', async () => {
-    const run = await aRun(`await context.sleep('nap', 60); return {}`)
-    await run.start()
+    const run = await aStartedRun(`await context.sleep('nap', 60); return {}`)
     expect(run.sent).toMatchObject([{ executionId: run.id, wakes: true }])
     expect(run.sent[0]?.delayMs).toBeGreaterThan(55_000)
   })
 
   it('does not suspend for a time that has passed', async () => {
-    const run = await aRun(`await context.sleepUntil('then', new Date(0)); return { done: true }`)
-    await run.start()
-    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { done: true }, attempts: 1 })
+    const { started } = await aStartedRun(
+      `await context.sleepUntil('then', new Date(0)); return { done: true }`,
+    )
+    expect(started).toMatchObject({ status: 'SUCCESS', output: { done: true }, attempts: 1 })
   })
 
   it('returns at once if the time has passed that the agent computes, also when it has waited', async () => {
-    const run = await aRun(`
+    const run = await aStartedRun(`
       await context.sleep('nap', 3600 - (runs - 1) * 4000)
       return { done: await context.waitForAny('any', { signals: ['a'], timeoutSeconds: -1 }) }`)
-    await run.start()
-    run.passTime(HOUR_MS)
-    await run.wake()
+    await run.wake(HOUR_MS)
     expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { done: null }, attempts: 2 })
-  })
-
-  it.each(['[]', `Array(101).fill('go')`, `'go'`])('refuses the signals %s', async (signals) => {
-    const run = await aRun(`return { done: await context.waitForAny('any', { signals: ${signals} }) }`)
-    await run.start()
-    expect((await run.stored()).error?.message).toContain('signals must be a list of 1 to 100 names.')
   })
 
   it('counts as a step', async () => {
@@ -79,19 +76,8 @@ describe('context.sleep', () => {
   })
 
   it('ends a run that would wait longer than it may', async () => {
-    const run = await aRun(`await context.sleep('nap', ${31 * DAY_SECONDS}); return {}`)
-    await run.start()
-    expect(await run.stored()).toMatchObject({ status: 'ERROR', error: { code: 'WaitLimitExceeded' } })
-  })
-
-  it('does not count against timeoutSeconds', async () => {
-    const run = await aRun(`await context.sleep('nap', 3600); return { done: true }`)
-    await run.start()
-    const { deadlineAt } = await run.stored()
-    expect(deadlineAt - run.execution.deadlineAt).toBeGreaterThan(0.99 * HOUR_MS)
-    run.passTime(HOUR_MS)
-    await run.wake()
-    expect((await run.stored()).output).toEqual({ done: true })
+    const { started } = await aStartedRun(`await context.sleep('nap', ${31 * DAY_SECONDS}); return {}`)
+    expect(started).toMatchObject({ status: 'ERROR', error: { code: 'WaitLimitExceeded' } })
   })
 })
 
@@ -102,24 +88,17 @@ describe('context.waitForSignal', () => {
     const run = await aRun(WAITS)
     await run.signal('paid', { amount: 5 })
     await run.start()
-    expect(await run.stored()).toMatchObject({
-      status: 'SUCCESS',
-      output: { got: { amount: 5 } },
-      attempts: 1,
-    })
+    const output = { got: { amount: 5 } }
+    expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output, attempts: 1 })
   })
 
   it('returns null after the timeout, and prefers a signal that was sent before', async () => {
-    const late = await aRun(WAITS)
-    await late.start()
-    late.passTime(HOUR_MS)
-    await late.wake()
+    const late = await aStartedRun(WAITS)
+    await late.wake(HOUR_MS)
     expect((await late.stored()).output).toEqual({ got: null })
-    const early = await aRun(WAITS)
-    await early.start()
+    const early = await aStartedRun(WAITS)
     await early.signal('paid', 2)
-    early.passTime(2 * HOUR_MS)
-    await early.wake()
+    await early.wake(2 * HOUR_MS)
     expect((await early.stored()).output).toEqual({ got: 2 })
   })
 
@@ -134,12 +113,11 @@ describe('context.waitForSignal', () => {
       { name: 'a (2)', signals: ['a'] },
       { name: 'a (3)', signals: ['a'] },
     ])
-    run.passTime(10)
-    await run.signal('a', 2)
-    await run.wake()
-    run.passTime(10)
-    await run.signal('a', 3)
-    await run.wake()
+    for (const data of [2, 3]) {
+      run.passTime(10)
+      await run.signal('a', data)
+      await run.wake()
+    }
     expect((await run.stored()).output).toEqual({ got: [1, 2, 3] })
   })
 
@@ -174,26 +152,19 @@ describe('context.waitForApproval', () => {
   const ASKS = `return await context.waitForApproval('refund', { title: 'Refund?', data: { usd: 200 }, timeoutSeconds: 3600 })`
 
   it('returns the decision, with what the approver edited', async () => {
-    const run = await aRun(ASKS)
-    await run.start()
-    expect((await run.stored()).suspension?.waits).toMatchObject([
+    const run = await aStartedRun(ASKS)
+    expect(run.started.suspension?.waits).toMatchObject([
       { kind: 'approval', name: 'refund', id: approvalIdOfWait('refund'), step: 1 },
     ])
     await run.decide('refund', 'approve', { usd: 100 })
     await run.wake()
-    expect((await run.stored()).output).toEqual({
-      decision: 'approve',
-      data: { usd: 100 },
-      note: 'ok',
-      by: 'Ann',
-    })
+    const output = { decision: 'approve', data: { usd: 100 }, note: 'ok', by: 'Ann' }
+    expect((await run.stored()).output).toEqual(output)
   })
 
   it('returns a timeout, after which no decision is stored', async () => {
-    const run = await aRun(ASKS)
-    await run.start()
-    run.passTime(HOUR_MS)
-    await run.wake()
+    const run = await aStartedRun(ASKS)
+    await run.wake(HOUR_MS)
     const output = { decision: 'timeout', data: { usd: 200 }, note: null, by: null }
     expect((await run.stored()).output).toEqual(output)
     const { result } = await run.decide('refund', 'approve')
@@ -203,26 +174,22 @@ describe('context.waitForApproval', () => {
 
 describe('waits beside other work', () => {
   it('finish and store the steps in progress first', async () => {
-    const run = await aRun(`
+    const run = await aStartedRun(`
       const [a, b] = await Promise.all([
         (async () => { await context.step('one', async () => { await new Promise(r => setTimeout(r, 50)) })
           return context.step('two', () => runs) })(),
         context.waitForSignal('go'),
       ])
       return { a, b }`)
-    await run.start()
     const steps = await run.engine.steps.read({ executionId: run.id })
-    expect(steps.map(({ step }) => (step.kind === 'MODEL' ? '' : step.name)).sort()).toEqual([
-      'go',
-      'one',
-      'two',
-    ])
+    const names = steps.map(({ step }) => (step.kind === 'MODEL' ? '' : step.name))
+    expect(names.sort()).toEqual(['go', 'one', 'two'])
     await run.signal('go', 'now')
     await run.wake()
     expect((await run.stored()).output).toEqual({ a: 1, b: 'now' })
   })
 
-  it.each([
+  it.each<[string, string, RegExp]>([
     [
       'inside a step',
       `await context.step('s', () => context.sleep('x', 1)); return {}`,
@@ -241,6 +208,11 @@ describe('waits beside other work', () => {
       return {}`,
       /^The database rejected the data/,
     ],
+    ...['[]', `Array(101).fill('go')`, `'go'`].map((signals): [string, string, RegExp] => [
+      `for the signals ${signals}`,
+      `return { done: await context.waitForAny('any', { signals: ${signals} }) }`,
+      /signals must be a list of 1 to 100 names\./,
+    ]),
     ['for no date', `await context.sleepUntil('x', 'soon'); return {}`, /must be a date/],
     ['for a signal with a bad name', `await context.waitForSignal('a b'); return {}`, /name of a signal/],
     ['for an approval without a title', `await context.waitForApproval('x', {}); return {}`, /title must be/],
@@ -250,35 +222,21 @@ describe('waits beside other work', () => {
       /may wait for 100 things/,
     ],
   ])('reject a wait %s', async (_, body, message) => {
-    const run = await aRun(body)
-    await run.start()
-    const { error } = await run.stored()
+    const { error } = (await aStartedRun(body)).started
     expect(error).toMatchObject({ code: 'AgentFailed', message: expect.stringMatching(message) })
   })
 })
 
-describe('a suspended run', () => {
-  it('frees its key of single flight, and caches nothing', async () => {
-    const run = await aRun(`await context.sleep('nap', 3600); return { done: true }`)
-    const key = system.newId()
-    const { agentId, versionId, organizationId } = run.execution
-    const ids = { agentId, versionId, organizationId }
-    const execution = { ...run.execution, ...ids, id: system.newId(), cache: { key, ttlSeconds: null } }
-    await run.engine.executions.create({ execution })
-    await processMessage(run.engine, execution.id)
-    expect(await run.engine.executions.getState(execution)).toMatchObject({ suspendedAt: expect.any(Number) })
-    expect(await run.engine.cache.get({ key, now: Date.now() })).toBeNull()
-    run.passTime(HOUR_MS)
-    await processMessage(run.engine, execution.id)
-    expect(await run.engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS', cached: false })
-    expect(await run.engine.cache.get({ key, now: Date.now() })).toBeNull()
-  })
-
-  it('keeps its thread', async () => {
-    const run = await aRun(`await context.sleep('nap', 3600); return { runs }`)
-    await run.start()
-    run.passTime(HOUR_MS)
-    await run.wake()
-    expect((await run.stored()).output).toEqual({ runs: 2 })
-  })
+it('a suspended run frees its key of single flight, and caches nothing', async () => {
+  const run = await aRun(`await context.sleep('nap', 3600); return { done: true }`)
+  const key = system.newId()
+  const execution = { ...run.execution, id: system.newId(), cache: { key, ttlSeconds: null } }
+  await run.engine.executions.create({ execution })
+  await processMessage(run.engine, execution.id)
+  expect(await run.engine.executions.getState(execution)).toMatchObject({ suspendedAt: expect.any(Number) })
+  expect(await run.engine.cache.get({ key, now: Date.now() })).toBeNull()
+  run.passTime(HOUR_MS)
+  await processMessage(run.engine, execution.id)
+  expect(await run.engine.executions.get(execution)).toMatchObject({ status: 'SUCCESS', cached: false })
+  expect(await run.engine.cache.get({ key, now: Date.now() })).toBeNull()
 })

@@ -1,14 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { UNLIMITED } from '../../../lib/core/access.ts'
 import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import { ExecutionInProgress, ExecutionNotFound } from '../../../lib/core/resource-errors.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { cancelExecution, deleteExecution } from '../../../lib/engine/executions/change-execution.ts'
-import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import { aFamily, ask, HOUR_MS } from '../../support/engine/family.ts'
+import { aFamily, ask, HOUR_MS, referenceTo } from '../../support/engine/family.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
 import { scheduledTable } from '../../support/lifecycle/tables.ts'
 import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
@@ -21,11 +19,6 @@ const table = await ownTable()
 const STRIDE = inject('isNightly') ? 1 : 11
 const scripted = await startScriptedModel()
 afterAll(() => scripted.stop())
-
-const referenceTo = ({ id, organizationId }: Execution) => ({
-  executionId: id,
-  access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
-})
 
 class Died extends Error {}
 
@@ -77,14 +70,6 @@ async function aTree() {
   return { family, parent, requests, start, descendants, recover }
 }
 
-/** Nobody delivers the events: what those of a deleted execution need is kept for days. */
-async function expireEvents(family: Tree['family']): Promise<void> {
-  for (const minutes of [10, 10, 10, 10, 7 * 24 * 60, 10]) {
-    family.passTime(minutes * 60_000)
-    await family.sweep()
-  }
-}
-
 type Tree = Awaited<ReturnType<typeof aTree>>
 
 const listed = async () =>
@@ -109,44 +94,34 @@ async function dieEverywhere(
 }
 
 describe('a process that dies at any of its requests', () => {
-  it('as the worker of a parent that is about to wait, loses nothing', async () => {
+  it.each([
+    { of: 'a parent that is about to wait', worker: -1, least: 20 },
+    ...[0, 1, 2].map((worker) => ({ of: 'those that are resumed one after the other', worker, least: 5 })),
+  ])('as worker number $worker of $of, loses nothing', async ({ worker, least }) => {
     const deaths = await dieEverywhere(
-      ({ start }, on) => start(on),
-      async ({ family, parent, descendants }) => {
-        expect(await family.read(parent)).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' } })
+      async ({ family, start, descendants }, on) => {
+        await start(worker < 0 ? on : undefined)
+        if (worker < 0) return
+        const sleeper = (await descendants()).find(({ callers }) => callers.length === 2)
+        family.passTime(HOUR_MS)
+        let message = { executionId: sleeper?.id ?? '', wakes: true }
+        for (let i = 0; i < worker; i++) {
+          await family.receive(message)
+          message = family.sent().shift() as typeof message
+        }
+        await family.receive(message, on)
+        // The process that died had taken the messages with it.
+        if (worker < 2) family.dropMessages()
+      },
+      async ({ family, parent, requests, descendants }) => {
+        const ended = await family.read(parent)
+        expect(ended).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' } })
         expect((await descendants()).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS'])
+        if (worker === 0 || worker === 1) expect([ended.attempts, requests.length]).toEqual([2, 2])
       },
     )
-    expect(deaths).toBeGreaterThan(20)
+    expect(deaths).toBeGreaterThan(least)
   })
-
-  it.each([0, 1, 2])(
-    'as worker number %i of those that are resumed one after the other, loses nothing',
-    async (worker) => {
-      const deaths = await dieEverywhere(
-        async ({ family, start, descendants }, on) => {
-          await start()
-          const sleeper = (await descendants()).find(({ callers }) => callers.length === 2)
-          family.passTime(HOUR_MS)
-          let message = { executionId: sleeper?.id ?? '', wakes: true }
-          for (let i = 0; i < worker; i++) {
-            await family.receive(message)
-            message = family.sent().shift() as typeof message
-          }
-          await family.receive(message, on)
-          // The process that died had taken the messages with it.
-          if (worker < 2) family.dropMessages()
-        },
-        async ({ family, parent, requests, descendants }) => {
-          const ended = await family.read(parent)
-          expect(ended).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' } })
-          expect((await descendants()).map(({ status }) => status)).toEqual(['SUCCESS', 'SUCCESS'])
-          if (worker < 2) expect([ended.attempts, requests.length]).toEqual([2, 2])
-        },
-      )
-      expect(deaths).toBeGreaterThan(5)
-    },
-  )
 
   it('as the one that cancels the parent, leaves none of its children, and a table that can be cleaned', async () => {
     const deaths = await dieEverywhere(
@@ -160,7 +135,7 @@ describe('a process that dies at any of its requests', () => {
         if (all[0]?.error?.code === 'Cancelled')
           expect(all.map(({ error }) => error?.code)).toEqual(['Cancelled', 'Cancelled', 'Cancelled'])
         await deleteExecution(family.engine, referenceTo(parent))
-        await expireEvents(family)
+        await family.expireEvents()
         const items = await scan(table)
         expect(items.filter(({ pk }) => all.some(({ id }) => pk === `EXEC#${id}`))).toEqual([])
       },
@@ -186,8 +161,8 @@ it('processes that act at the same time end each execution once, and leave none 
     await family.receive({ executionId: sleeper.id, wakes: true })
     if (hasEnded) await family.receive({ executionId: child.id, wakes: true })
     family.dropMessages()
-    const scheduled = { ...family.engine, ...engineOn(scheduledTable(table, scheduler)) }
-    const on: Engine = { ...scheduled, queue: family.engine.queue, system: family.engine.system }
+    const { queue, system } = family.engine
+    const on = { ...family.engine, ...engineOn(scheduledTable(table, scheduler)), queue, system }
     const resumed = { executionId: hasEnded ? parent.id : child.id, wakes: true }
     const roles: Record<(typeof ACTORS)[number], () => Promise<unknown>> = {
       resume: () => family.receive(resumed, on),
@@ -202,7 +177,7 @@ it('processes that act at the same time end each execution once, and leave none 
     const ended = await family.read(parent)
     expect(isFinal(ended)).toBe(true)
     expect((await descendants()).filter((each) => !isFinal(each))).toEqual([])
-    if (actors.includes('delete-child')) await expireEvents(family)
+    if (actors.includes('delete-child')) await family.expireEvents()
     expect(await listed()).toEqual([])
     if (!actors.includes('cancel')) expect([ended.status, requests.length]).toEqual(['SUCCESS', 2])
   })

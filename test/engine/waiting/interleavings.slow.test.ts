@@ -22,22 +22,16 @@ beforeAll(async () => {
 const EVENTS = ['complete', 'reject', 'cancel', 'time', 'sweep', 'dead letter'] as const
 type Event = (typeof EVENTS)[number]
 
-async function act(run: WaitingRun, event: Event, scenario: Scenario): Promise<unknown> {
-  switch (event) {
-    case 'complete':
-      for (const signal of scenario.signals) await run.signal(signal)
-      return scenario.approval && run.decide('approve')
-    case 'reject':
-      return scenario.approval ? run.decide('reject') : run.signal('unknown')
-    case 'cancel':
-      return run.cancel()
-    case 'time':
-      return run.pass(61_000)
-    case 'sweep':
-      return run.sweep()
-    case 'dead letter':
-      return run.deadLetter()
-  }
+const acts: Record<Event, (run: WaitingRun, scenario: Scenario) => unknown> = {
+  async complete(run, { signals, approval }) {
+    for (const signal of signals) await run.signal(signal)
+    return approval && run.decide('approve')
+  },
+  reject: (run, { approval }) => (approval ? run.decide('reject') : run.signal('unknown')),
+  cancel: (run) => run.cancel(),
+  time: (run) => run.pass(61_000),
+  sweep: (run) => run.sweep(),
+  'dead letter': (run) => run.deadLetter(),
 }
 
 type Case = { isSync: boolean; faults?: Fault[]; event?: Event; at?: number }
@@ -49,7 +43,7 @@ async function play(scenario: Scenario, { isSync, faults = [], event = 'complete
   const happen = async () => {
     if (hasHappened) return
     hasHappened = true
-    await act(run, event, scenario)
+    await acts[event](run, scenario)
   }
   const before = async (position: number) => {
     if (position === at) await happen()
@@ -73,7 +67,7 @@ const STRIDE = inject('isNightly') ? 1 : 23
 /** Of the night, whose database is slower. */
 const LIMIT_MS = 1_800_000
 
-describe.each(SCENARIOS)('a run that waits: $name', (scenario) => {
+describe.each(SCENARIOS)('a run that waits: $name', { timeout: LIMIT_MS }, (scenario) => {
   describe.each([{ isSync: false }, { isSync: true }])('synchronous: $isSync', ({ isSync }) => {
     /** All of them in the night, else a sample. */
     const playAll = async (cases: Omit<Case, 'isSync'>[]) => {
@@ -83,88 +77,52 @@ describe.each(SCENARIOS)('a run that waits: $name', (scenario) => {
       return found
     }
 
-    it(
-      'ends once and loses nothing, whichever request of a worker fails',
-      async () => {
-        const { requests, problems } = await play(scenario, { isSync })
-        expect(problems).toEqual([])
-        const cases = requests.flatMap((method, at) =>
-          faultKindsOf(method).map((kind) => ({ faults: [{ at, kind }] })),
-        )
-        expect(await playAll(cases)).toEqual([])
-      },
-      LIMIT_MS,
-    )
+    it('ends once and loses nothing, whichever request of a worker fails', async () => {
+      const { requests, problems } = await play(scenario, { isSync })
+      expect(problems).toEqual([])
+      const cases = requests.flatMap((method, at) =>
+        faultKindsOf(method).map((kind) => ({ faults: [{ at, kind }] })),
+      )
+      expect(await playAll(cases)).toEqual([])
+    })
 
-    it(
-      'ends once and loses nothing, whatever happens before whichever request',
-      async () => {
-        const { requests } = await play(scenario, { isSync })
-        expect(await playAll(requests.flatMap((_, at) => EVENTS.map((event) => ({ event, at }))))).toEqual([])
-      },
-      LIMIT_MS,
-    )
+    it('ends once and loses nothing, whatever happens before whichever request', async () => {
+      const { requests } = await play(scenario, { isSync })
+      expect(await playAll(requests.flatMap((_, at) => EVENTS.map((event) => ({ event, at }))))).toEqual([])
+    })
 
-    it(
-      'misses nothing that arrives while it is suspended by a worker that fails',
-      async () => {
-        const { requests, suspendedAt } = await play(scenario, { isSync })
-        const positions = upTo(suspendedAt, suspendedAt - SUSPENDING)
-        const cases = positions.flatMap((at) =>
-          upTo(suspendedAt, at).flatMap((faulty) =>
-            faultKindsOf(requests[faulty] ?? '').map((kind) => ({ at, faults: [{ at: faulty, kind }] })),
-          ),
-        )
-        expect(await playAll(cases)).toEqual([])
-      },
-      LIMIT_MS,
-    )
+    it('misses nothing that arrives while it is suspended by a worker that fails', async () => {
+      const { requests, suspendedAt } = await play(scenario, { isSync })
+      const positions = upTo(suspendedAt, suspendedAt - SUSPENDING)
+      const cases = positions.flatMap((at) =>
+        upTo(suspendedAt, at).flatMap((faulty) =>
+          faultKindsOf(requests[faulty] ?? '').map((kind) => ({ at, faults: [{ at: faulty, kind }] })),
+        ),
+      )
+      expect(await playAll(cases)).toEqual([])
+    })
   })
 })
 
 const signalName = fc.constantFrom('go', 'stop')
+const passing = fc.constantFrom(1, 31_000, 61_000, 600_000, 86_400_000)
 const command = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant('deliver'),
-      index: fc.nat({ max: 3 }),
-      isDuplicate: fc.boolean(),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('signal'), name: signalName }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('signal again'), name: signalName }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('approve', 'reject') }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('cancel', 'delete') }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('sweep', 'dead letter') }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('pass'),
-      ms: fc.constantFrom(1, 31_000, 61_000, 600_000, 86_400_000),
-    }),
-  },
+  { weight: 6, arbitrary: fc.record({ index: fc.nat({ max: 3 }), isDuplicate: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ name: signalName, isRepeated: fc.constant(false) }) },
+  { weight: 1, arbitrary: fc.record({ name: signalName, isRepeated: fc.constant(true) }) },
+  { weight: 2, arbitrary: fc.record({ decision: fc.constantFrom('approve', 'reject') }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constantFrom('cancel', 'delete') }) },
+  { weight: 3, arbitrary: fc.record({ act: fc.constantFrom('sweep', 'deadLetter') }) },
+  { weight: 3, arbitrary: fc.record({ ms: passing }) },
 )
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 
 async function perform(run: WaitingRun, command: Command): Promise<unknown> {
   if ('index' in command) return run.deliver(command.index, command.isDuplicate)
   if ('name' in command)
-    return run.signal(command.name, command.kind === 'signal' ? undefined : `same-${command.name}`)
+    return run.signal(command.name, command.isRepeated ? `same-${command.name}` : undefined)
   if ('ms' in command) return run.pass(command.ms)
-  switch (command.kind) {
-    case 'approve':
-    case 'reject':
-      return run.decide(command.kind)
-    case 'cancel':
-      return run.cancel()
-    case 'delete':
-      return run.delete()
-    case 'sweep':
-      return run.sweep()
-    case 'dead letter':
-      return run.deadLetter()
-  }
+  return 'decision' in command ? run.decide(command.decision) : run[command.act]()
 }
 
 const interleavings = fc.record({
@@ -177,25 +135,20 @@ const interleavings = fc.record({
   delays: fc.array(fc.constantFrom(0, 0, 1, 3), { minLength: 7, maxLength: 13 }),
 })
 
-describe('a run that waits', () => {
-  it(
-    'ends once, loses nothing and holds nothing, in any order of events',
-    async () => {
-      const property = fc.asyncProperty(
-        interleavings,
-        async ({ scenario, isSync, faults, batches, delays }) => {
-          const version = versions.get(scenario.name) as Version
-          let requests = 0
-          const delay = () => delays[requests++ % delays.length] ?? 0
-          const run = await WaitingRun.create({ table, version, scenario, isSync, faults, delay })
-          const starting = run.start()
-          for (const batch of batches) await Promise.all(batch.map((each) => perform(run, each)))
-          await starting
-          expect(await findProblems(run, scenario)).toEqual([])
-        },
-      )
-      await fc.assert(property, { numRuns: propertyRuns(300) })
-    },
-    LIMIT_MS,
-  )
-})
+it(
+  'a run that waits ends once, loses nothing and holds nothing, in any order of events',
+  async () => {
+    const property = fc.asyncProperty(interleavings, async ({ scenario, batches, delays, ...options }) => {
+      const version = versions.get(scenario.name) as Version
+      let requests = 0
+      const delay = () => delays[requests++ % delays.length] ?? 0
+      const run = await WaitingRun.create({ ...options, table, version, scenario, delay })
+      const starting = run.start()
+      for (const batch of batches) await Promise.all(batch.map((each) => perform(run, each)))
+      await starting
+      expect(await findProblems(run, scenario)).toEqual([])
+    })
+    await fc.assert(property, { numRuns: propertyRuns(300) })
+  },
+  LIMIT_MS,
+)

@@ -6,62 +6,36 @@ import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_UNREAD_SIGNALS, SIGNAL_RECOUNT_MS } from '../../../lib/core/limits.ts'
-import type { QueuedExecution, QueueMessage } from '../../../lib/core/ports/queues.ts'
+import type { QueueMessage } from '../../../lib/core/ports/queues.ts'
 import { SIGNAL_NAME_RULE } from '../../../lib/core/wait.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { listSignals, sendSignal } from '../../../lib/engine/waiting/send-signal.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
+import { aRun as aCodeRun, aTable } from '../../support/engine/code-run.ts'
 import { engineOn, NO_DELIVERIES } from '../../support/engine/engine-on.ts'
-import { executionOf } from '../../support/engine/executions.ts'
-import { aModelAgent } from '../../support/engine/model-agent.ts'
-import { ownTable } from '../../support/tables/memory-table.ts'
-
-const table = await ownTable()
+import { itemsIn } from '../../support/tables/items-in.ts'
 
 /** A run of this code, and what sends signals to it. */
 async function aRun(body: string, overrides: Partial<Engine> = {}) {
-  const sent: QueuedExecution[] = []
-  const engine: Engine = {
-    ...engineOn(table),
-    queue: { send: async (message) => void sent.push(message) },
-    times: leaseTimes(),
-    ...overrides,
-  }
-  const code = `export default async (input, context) => { ${body} }`
-  const outputSchema = { type: 'object' }
-  const version = await aModelAgent(
-    { code: true, outputSchema, slug: `signals-${system.newId()}` },
-    { code, table },
-  )
-  const execution = executionOf(version, { input: { question: 'Why?' } })
-  await engine.executions.create({ execution })
-  const executionId = execution.id
+  const run = await aCodeRun(body, overrides)
+  const { engine, execution, id: executionId } = run
   const reference = { executionId, access: { ...ANONYMOUS, organizationId: execution.organizationId } }
-  const process = (wakes: boolean) =>
-    processMessage(engine, executionId, {
-      message: { wakes, receiveCount: 1, changeVisibility: async () => undefined },
-    })
   return {
-    engine,
-    execution,
-    sent,
-    start: () => process(false),
-    wake: () => process(true),
+    ...run,
     send: (name: string, data: Json, idempotencyKey?: string) =>
       sendSignal(engine, { ...reference, name, data, idempotencyKey }),
     unread: async () => (await listSignals(engine, reference, {})).items.map(({ data }) => data),
-    stored: () => engine.executions.get(execution),
   }
 }
 
+const NUMBERS = `return { data: await context.waitForSignal('go', { schema: { type: 'number' } }) }`
 const WAITS = `return { data: await context.waitForSignal('go') }`
 
 describe('sendSignal', () => {
   it.each(['before', 'after'])('resumes a run that is being suspended: %s that write', async (moment) => {
-    const { executions } = engineOn(table)
+    const { executions } = engineOn(aTable)
     const suspend: typeof executions.suspend = async (params) => {
       if (moment === 'before') await run.send('go', 1)
       const isSuspended = await executions.suspend(params)
@@ -72,7 +46,7 @@ describe('sendSignal', () => {
     await run.start()
     // The sender, the worker or both have noticed.
     expect(run.sent.length).toBeGreaterThan(0)
-    expect(run.sent[0]).toMatchObject({ executionId: run.execution.id, wakes: true })
+    expect(run.sent[0]).toMatchObject({ executionId: run.id, wakes: true })
     await run.wake()
     await run.wake()
     expect(await run.stored()).toMatchObject({ status: 'SUCCESS', output: { data: 1 }, attempts: 2 })
@@ -93,19 +67,19 @@ describe('sendSignal', () => {
   })
 
   it('tells the sender of a signal that a run has taken and ended meanwhile that it was delivered', async () => {
-    const { signals } = engineOn(table)
+    const { signals } = engineOn(aTable)
     const put: typeof signals.put = async (params) => {
       const known = await signals.put(params)
       await run.start()
       return known
     }
     const run = await aRun(WAITS, { signals: { ...signals, put } })
-    expect(await run.send('go', 1)).toMatchObject({ executionId: run.execution.id })
+    expect(await run.send('go', 1)).toMatchObject({ executionId: run.id })
     expect(await run.stored()).toMatchObject({ status: 'SUCCESS' })
   })
 
   it('never accepts a signal after the end was visible', async () => {
-    const { signals } = engineOn(table)
+    const { signals } = engineOn(aTable)
     const put: typeof signals.put = async (params) => {
       await endExecution(run.engine, { ...run.execution, error: CANCELLED })
       return signals.put(params)
@@ -117,7 +91,7 @@ describe('sendSignal', () => {
   })
 
   it('finds no execution that was deleted meanwhile, and the deletion leaves nothing', async () => {
-    const { signals, executions } = engineOn(table)
+    const { signals, executions } = engineOn(aTable)
     const data = Array.from({ length: 8_000 }, (_, index) => Math.sin(index))
     const put: typeof signals.put = async (params) => {
       const { id, organizationId } = run.execution
@@ -128,12 +102,8 @@ describe('sendSignal', () => {
     const run = await aRun(WAITS, { signals: { ...signals, put } })
     await run.start()
     await expect(run.send('go', data)).rejects.toMatchObject({ code: 'ExecutionNotFound' })
-    const { id } = run.execution
-    const itemsOf = async () => {
-      const values = { ':pk': `EXEC#${id}` }
-      const query = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: values }
-      return (await table.query(query)).items.map(({ sk }) => String(sk))
-    }
+    const { id } = run
+    const itemsOf = async () => (await itemsIn(aTable, `EXEC#${id}`)).map(({ sk }) => String(sk))
     expect((await itemsOf()).some((sk) => sk.startsWith('PAYLOAD#SIGNAL#'))).toBe(true)
     // Nobody delivers the events: what these need is kept for days.
     for (const minutes of [10, 20, 30, 40, 10_080, 10_090]) {
@@ -158,9 +128,9 @@ describe('sendSignal', () => {
     }
     const later = { ...system, now: () => Date.now() + times.leaseMs }
     const sent = newSentTimers()
-    const { timers } = engineOn(table)
+    const { timers } = engineOn(aTable)
     await sweepTimers({ ...run.engine, timers, ...NO_DELIVERIES, queue, system: later, times, sent })
-    expect(ids).toContain(run.execution.id)
+    expect(ids).toContain(run.id)
     await run.wake()
     expect(await run.stored()).toMatchObject({ output: { data: 1 } })
   })
@@ -173,8 +143,8 @@ describe('sendSignal', () => {
     await run.start()
     expect((await run.send('go', 1, 'key')).id).toBe(id)
     await run.wake()
-    expect((await run.stored())?.suspension).not.toBeNull()
-    await run.engine.signals.forget({ executionId: run.execution.id, ids: [id] })
+    expect((await run.stored()).suspension).not.toBeNull()
+    await run.engine.signals.forget({ executionId: run.id, ids: [id] })
     await expect(run.send('go', 2, 'key')).rejects.toMatchObject({ code: 'IdempotencyKeyReused' })
     expect((await run.send('go', 1, 'key')).id).toBe(id)
     expect(await run.unread()).toEqual([])
@@ -193,9 +163,7 @@ describe('sendSignal', () => {
       return { number, any }`)
     await run.start()
     await run.send('go', 'text')
-    const onlyNumbers = await aRun(
-      `return { data: await context.waitForSignal('go', { schema: { type: 'number' } }) }`,
-    )
+    const onlyNumbers = await aRun(NUMBERS)
     await onlyNumbers.start()
     await expect(onlyNumbers.send('go', 'text')).rejects.toMatchObject({ code: 'InputSchemaMismatch' })
     await onlyNumbers.send('stop', 'text')
@@ -213,7 +181,7 @@ describe('context.callbackUrl', () => {
   it('returns the same URL for the same name, below the public URL', async () => {
     const run = await aRun(URLS, { environment: { PUBLIC_URL: 'https://api.example.com/live' } })
     await run.start()
-    const { id, output, callbackSecret } = (await run.stored()) ?? {}
+    const { id, output, callbackSecret } = await run.stored()
     const { url, again, other } = output as Record<string, string>
     expect(url).toMatch(`https://api.example.com/live/v1/callbacks/${id}/paid/aescb_`)
     expect([again === url, other === url]).toEqual([true, false])
@@ -225,7 +193,7 @@ describe('context.callbackUrl', () => {
     const body = `return { paid: ${caught('"paid"')}, name: ${caught('"a/b"')}, none: ${caught('')} }`
     const withoutUrl = await aRun(body, { environment: {} })
     await withoutUrl.start()
-    const { output, callbackSecret } = (await withoutUrl.stored()) ?? {}
+    const { output, callbackSecret } = await withoutUrl.stored()
     expect(output?.paid).toMatch(/the setting publicUrl, or PUBLIC_URL of npm start\.$/)
     expect([output?.name, output?.none]).toEqual([SIGNAL_NAME_RULE, SIGNAL_NAME_RULE])
     expect(callbackSecret).toBeNull()
@@ -233,17 +201,14 @@ describe('context.callbackUrl', () => {
 })
 
 it('a kept signal that does not match the schema of its wait is skipped, which the step shows', async () => {
-  const run = await aRun(`return { data: await context.waitForSignal('go', { schema: { type: 'number' } }) }`)
+  const run = await aRun(NUMBERS)
   await run.send('go', 'text')
   await run.send('go', 7)
   await run.start()
   expect(await run.stored()).toMatchObject({ output: { data: 7 }, attempts: 1 })
-  const [step] = await run.engine.steps.read({ executionId: run.execution.id })
-  const reason = 'The value must be a number, not a string.'
-  expect(step && toStepRecord(step)).toMatchObject({
-    result: 7,
-    skipped: [{ id: expect.any(String), reason }],
-  })
+  const [step] = await run.engine.steps.read({ executionId: run.id })
+  const skipped = [{ id: expect.any(String), reason: 'The value must be a number, not a string.' }]
+  expect(step && toStepRecord(step)).toMatchObject({ result: 7, skipped })
 })
 
 describe('the unread signals of a run', () => {
@@ -256,49 +221,44 @@ describe('the unread signals of a run', () => {
     return { taken }`
 
   /** Time passes with each look at the clock. */
-  function aClock() {
-    let now = Date.now()
-    const pass = (ms: number) => {
-      now += ms
-    }
-    return { system: { ...system, now: () => ++now }, pass }
-  }
+  let now = Date.now()
+  const clock = { ...system, now: () => ++now }
+  const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 
   it('are 1,000 at most', async () => {
     const run = await aRun('return {}')
     for (let i = 0; i < MAX; i++) await run.send('go', 1)
     await expect(run.send('go', 1)).rejects.toMatchObject(REFUSED)
-    expect(await run.engine.signals.list({ executionId: run.execution.id })).toHaveLength(MAX)
+    expect(await run.engine.signals.list({ executionId: run.id })).toHaveLength(MAX)
   })
 
   it('have 10 MB at most, and may be more when the run has taken some', async () => {
-    const { system, pass } = aClock()
     const size = 250_000
     const count = MAX_BYTES / size
-    const run = await aRun(takes(count + 1), { system })
+    const run = await aRun(takes(count + 1), { system: clock })
     const large = (n: number) => ({ n, text: 'x'.repeat(size - `{"n":${n},"text":""}`.length) })
     for (let n = 0; n < count; n++) await run.send('go', large(n))
     for (const data of [large(count), 1]) await expect(run.send('go', data)).rejects.toMatchObject(REFUSED)
     await run.start()
-    expect((await run.stored())?.suspension).not.toBeNull()
+    expect((await run.stored()).suspension).not.toBeNull()
     await expect(run.send('go', large(count))).rejects.toMatchObject(REFUSED)
-    pass(SIGNAL_RECOUNT_MS)
+    now += SIGNAL_RECOUNT_MS
     await run.send('go', large(count))
     await run.wake()
-    expect((await run.stored())?.output).toEqual({ taken: Array.from({ length: count + 1 }, (_, n) => n) })
+    expect((await run.stored()).output).toEqual({ taken: numbers(count + 1) })
   })
 
   it('are taken in order and once, and leave only their keys behind when they are many', async () => {
     const count = 110
-    const run = await aRun(takes(count + 1), { system: aClock().system })
+    const run = await aRun(takes(count + 1), { system: clock })
     for (let n = 0; n < count; n++) await run.send('go', { n }, `key ${n}`)
     await run.send('go', { n: 7 }, 'key 7')
     await run.start()
-    expect(await run.engine.signals.list({ executionId: run.execution.id })).toEqual([])
+    expect(await run.engine.signals.list({ executionId: run.id })).toEqual([])
     await run.send('go', { n: 3 }, 'key 3')
     await expect(run.send('go', { n: 4 }, 'key 3')).rejects.toMatchObject({ code: 'IdempotencyKeyReused' })
     await run.send('go', { n: count }, 'last')
     await run.wake()
-    expect((await run.stored())?.output).toEqual({ taken: Array.from({ length: count + 1 }, (_, n) => n) })
+    expect((await run.stored()).output).toEqual({ taken: numbers(count + 1) })
   })
 })

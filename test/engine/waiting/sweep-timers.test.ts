@@ -36,19 +36,10 @@ async function aService() {
   }
   /** Returns the messages of one sweep, which begins where the last one of its process ended. */
   const sweeper = (times = leaseTimes(), timers: TimerStore = stores.timers) => {
-    const sentTimers = newSentTimers()
+    const process = { ...NO_DELIVERIES, queue, system: { ...system, now: () => now }, sent: newSentTimers() }
     return async () => {
       sent.length = 0
-      const params = {
-        ...stores,
-        timers,
-        ...NO_DELIVERIES,
-        queue,
-        system: { ...system, now: () => now },
-        times,
-        sent: sentTimers,
-      }
-      await sweepTimers(params)
+      await sweepTimers({ ...stores, ...process, timers, times })
       return sent.map(({ delayMs, ...message }) => ({
         ...('executionId' in message ? { executionId: message.executionId } : message),
         delayMs,
@@ -85,15 +76,13 @@ async function aService() {
 describe('sweepTimers', () => {
   it('sends each timer once within two minutes of its time, in batches, the earliest first', async () => {
     const service = await aService()
+    const delays = Array.from({ length: 25 }, (_, index) => (40 - index) * 2_000)
     const due = await Promise.all(
-      Array.from({ length: 25 }, (_, index) => service.suspended((40 - index) * 2_000)),
+      delays.map(async (delayMs) => ({ executionId: (await service.suspended(delayMs)).id, delayMs })),
     )
     await service.suspended(3 * MINUTE)
     const sweep = service.sweeper()
-    const sent = await sweep()
-    expect(sent).toEqual(
-      due.map(({ id }, index) => ({ executionId: id, delayMs: (40 - index) * 2_000 })).toReversed(),
-    )
+    expect(await sweep()).toEqual(due.toReversed())
     expect(service.sizes).toEqual([10, 10, 5])
     service.pass(MINUTE)
     expect(await sweep()).toEqual([])
@@ -123,13 +112,12 @@ describe('sweepTimers', () => {
 
   it('sends a late timer at once, once more three minutes after its time, and then less and less often', async () => {
     const service = await aService()
-    const { id } = await service.suspended(0)
+    const { id: executionId } = await service.suspended(0)
     const sweep = service.sweeper()
     service.pass(2 * MINUTE)
-    expect(await sweep()).toEqual([{ executionId: id, delayMs: 0 }])
-    expect(await sweep()).toEqual([])
+    expect([await sweep(), await sweep()]).toEqual([[{ executionId, delayMs: 0 }], []])
     service.pass(1.1 * MINUTE)
-    expect(await sweep()).toEqual([{ executionId: id, delayMs: 0 }])
+    expect(await sweep()).toEqual([{ executionId, delayMs: 0 }])
     expect(await service.sweeper()()).toEqual([])
     // As long after it as the run was old, when the time of its check comes.
     const arrivals: number[] = []
@@ -147,14 +135,12 @@ describe('sweepTimers', () => {
     const message = { batchId: batch.id, organizationId: batch.organizationId }
     const sweep = service.sweeper()
     for (let minute = 0; minute < 4; minute++) {
-      expect(await sweep()).toEqual([{ ...message, delayMs: MINUTE }])
-      expect(await sweep()).toEqual([])
+      expect([await sweep(), await sweep()]).toEqual([[{ ...message, delayMs: MINUTE }], []])
       service.pass(MINUTE)
       await service.batches.postpone({ id: batch.id, openUntil: START + (minute + 2) * MINUTE })
     }
     service.pass(5 * MINUTE)
-    expect(await sweep()).toEqual([{ ...message, delayMs: 0 }])
-    expect(await sweep()).toEqual([])
+    expect([await sweep(), await sweep()]).toEqual([[{ ...message, delayMs: 0 }], []])
     const stored = await service.batches.get(batch)
     expect(stored?.openUntil).toBeGreaterThan(START + 9 * MINUTE)
   })
@@ -166,14 +152,11 @@ describe('sweepTimers', () => {
       const message = { organizationId, agentId: system.newId(), schedule: `s${number}`, at: START }
       return { kind: 'schedule', openUntil: START + MINUTE, message }
     })
-    const sweep = service.sweeper(leaseTimes(), {
-      async *read() {
-        yield timers
-      },
-      postpone: async () => false,
-    })
-    const sent = await sweep()
-    expect(sent).toEqual(timers.map(({ message }) => ({ ...message, delayMs: MINUTE })))
+    const read = async function* () {
+      yield timers
+    }
+    const sweep = service.sweeper(leaseTimes(), { read, postpone: async () => false })
+    expect(await sweep()).toEqual(timers.map(({ message }) => ({ ...message, delayMs: MINUTE })))
     expect(service.sizes).toHaveLength(200)
     expect(service.maxOpen()).toBe(50)
     expect(await sweep()).toEqual([])
@@ -184,9 +167,7 @@ describe('sweepTimers', () => {
     const execution = await service.suspended(0, { deadlineMs: MINUTE })
     service.pass(2 * MINUTE)
     expect(await service.sweeper()()).toEqual([])
-    expect(await service.executions.get(execution)).toMatchObject({
-      status: 'ERROR',
-      error: { code: 'DeadlineExceeded' },
-    })
+    const ended = { status: 'ERROR', error: { code: 'DeadlineExceeded' } }
+    expect(await service.executions.get(execution)).toMatchObject(ended)
   })
 })

@@ -31,12 +31,8 @@ async function queuedExecution() {
       const stepsBefore = history.filter(({ type }) => type === 'result').length / 2
       const id = String(stepsBefore + 1)
       if (stepsBefore === STEPS - 1) return { calls: [finalAnswer({ answer: 'Done.' })] }
-      return {
-        calls: [
-          { id: `a${id}`, name: 'left', input: { id } },
-          { id: `b${id}`, name: 'right', input: { id } },
-        ],
-      }
+      const tools = Object.entries({ a: 'left', b: 'right' })
+      return { calls: tools.map(([letter, name]) => ({ id: `${letter}${id}`, name, input: { id } })) }
     },
     version,
     { options: { maxTokens: 1_000_000 } },
@@ -78,9 +74,8 @@ describe('a run of five steps', () => {
         expect(toolCalls().length - callsBefore).toBe(2 * (STEPS - 1) - storedResults.length)
       }
       const completed = await engine.executions.get(execution)
-      const attempts = (await engine.steps.read({ executionId: execution.id })).map(
-        (recorded) => toStepRecord(recorded).attempt,
-      )
+      const steps = await engine.steps.read({ executionId: execution.id })
+      const attempts = steps.map((recorded) => toStepRecord(recorded).attempt)
       expect(attempts).toEqual(Array.from({ length: STEPS }, (_, index) => (index < stored.length ? 1 : 2)))
       expect(completed).toMatchObject({ status: 'SUCCESS', output: { answer: 'Done.' }, steps: STEPS })
       expect(completed?.usage).toEqual({ inputTokens: 10 * STEPS, outputTokens: 5 * STEPS })

@@ -24,10 +24,8 @@ const TIMES = { ...leaseTimes(1_000), retryDelayMs: 1 }
 const DEADLINE_MS = 1_200_000
 const MODEL_PRICES = '{"openai-compatible/*": {"input": 10, "output": 10}}'
 const TOKENS = 2_000
-const wrongAnswer = {
-  calls: [finalAnswer({ wrong: true })],
-  usage: { inputTokens: TOKENS, outputTokens: 1 },
-}
+const usage = { inputTokens: TOKENS, outputTokens: 1 }
+const wrongAnswer = { calls: [finalAnswer({ wrong: true })], usage }
 
 /** A queued run, and a function that delivers its messages until it ends, as the queue and the sweeper would. */
 async function queued(script: Script, options: Partial<RunOptions> = {}, version = aModelAgent()) {
@@ -83,10 +81,6 @@ function failing(operations: Write[], fails: Schedule, isWritten = false): Engin
 }
 
 const always: Schedule = () => true
-const times =
-  (n: number): Schedule =>
-  (call) =>
-    call < n
 const everySecond: Schedule = (call) => call % 2 === 0
 
 describe('a run whose steps are not stored', () => {
@@ -127,20 +121,13 @@ describe('a run whose steps are not stored', () => {
   })
 
   it('does not count a step that is stored although no response arrives', async () => {
-    const { stored, deliver, requests } = await queued(
-      (_, index) => (index < 2 * MAX_ATTEMPTS ? lookup : answer),
-      {},
-      aToolAgent(),
-    )
+    const script: Script = (_, index) => (index < 2 * MAX_ATTEMPTS ? lookup : answer)
+    const { stored, deliver, requests } = await queued(script, {}, aToolAgent())
     await deliver(failing(['append'], always, true))
-    const { status, usage, steps, lostSteps } = await stored()
-    expect({ status, steps, lostSteps }).toEqual({
-      status: 'SUCCESS',
-      steps: 2 * MAX_ATTEMPTS + 1,
-      lostSteps: [],
-    })
+    const steps = 2 * MAX_ATTEMPTS + 1
+    const usage = { inputTokens: 10 * steps }
+    expect(await stored()).toMatchObject({ status: 'SUCCESS', steps, lostSteps: [], usage })
     expect(requests()).toBe(steps)
-    expect(usage.inputTokens).toBe(10 * steps)
   })
 
   const endings: [string, (run: Awaited<ReturnType<typeof queued>>) => Promise<unknown>][] = [
@@ -154,7 +141,7 @@ describe('a run whose steps are not stored', () => {
           const now = Date.now() - 1_000 + n * 10
           await shared.executions.claim({ id, lease: { owner: `${n}`, expiresAt: now + 1 }, now })
         }
-        await processMessage(shared, id, { message: aMessage().message })
+        await processMessage(shared, id, aMessage())
       },
     ],
   ]
@@ -163,12 +150,11 @@ describe('a run whose steps are not stored', () => {
     async (_, end) => {
       const run = await queued(() => wrongAnswer)
       const engine = failing(['append'], always, true)
-      await processMessage(engine, run.execution.id, { message: aMessage().message })
+      await processMessage(engine, run.execution.id, aMessage())
       expect(await run.stored()).toMatchObject({ status: 'IN_PROGRESS', lostSteps: [{ number: 1 }] })
       await end(run)
-      const { status, steps, usage, lostSteps } = await run.stored()
-      expect({ status, steps, lostSteps }).toEqual({ status: 'ERROR', steps: 1, lostSteps: [] })
-      expect(usage.inputTokens).toBe(TOKENS)
+      const ended = { status: 'ERROR', steps: 1, lostSteps: [], usage: { inputTokens: TOKENS } }
+      expect(await run.stored()).toMatchObject(ended)
     },
   )
 
@@ -188,13 +174,9 @@ describe('a run whose steps are not stored', () => {
     }
     const engine = { ...failing([], always), steps: { ...shared.steps, append } }
     const deadline = { drain: NEVER, stop: abort.signal }
-    await processMessage(engine, execution.id, { message: aMessage().message, deadline })
-    expect(await stored()).toMatchObject({
-      status: 'IN_PROGRESS',
-      lease: null,
-      usage: { inputTokens: TOKENS },
-      lostSteps: [{ number: 1, attempt: 1 }],
-    })
+    await processMessage(engine, execution.id, { ...aMessage(), deadline })
+    const lost = { usage: { inputTokens: TOKENS }, lostSteps: [{ number: 1, attempt: 1 }] }
+    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, ...lost })
   })
 
   it('of code ends, too', async () => {
@@ -210,14 +192,10 @@ describe('an outage without a lost step', () => {
   it.each<Write>(['appendResult', 'read'])('of %s is retried until the deadline', async (operation) => {
     const version = aToolAgent()
     const { stored, deliver, requests } = await queued([lookup], {}, version)
-    const isSecondAttempt = operation === 'read' ? { message: aMessage().message } : null
-    if (isSecondAttempt) {
-      const drained = { drain: AbortSignal.abort(), stop: NEVER }
-      await processMessage(failing([], always), (await stored()).id, {
-        ...isSecondAttempt,
-        deadline: drained,
-      })
-    }
+    // A first attempt reads no journal.
+    const deadline = { drain: AbortSignal.abort(), stop: NEVER }
+    if (operation === 'read')
+      await processMessage(failing([], always), (await stored()).id, { ...aMessage(), deadline })
     const delays = await deliver(failing([operation], always))
     expect(requests()).toBeLessThanOrEqual(1)
     expect(await stored()).toMatchObject({ status: 'ERROR', error: { code: 'DeadlineExceeded' } })
@@ -227,25 +205,17 @@ describe('an outage without a lost step', () => {
 })
 
 describe('any run with a budget', () => {
-  const operations: Write[][] = [
-    ['append'],
-    ['renew'],
-    ['finish'],
-    ['append', 'release'],
-    ['append', 'appendResult', 'renew', 'release', 'claim', 'finish'],
-  ]
-  const schedules: [string, Schedule][] = [
-    ['always', always],
-    ['every second time', everySecond],
-    ['twice', times(2)],
-  ]
-  const cases = operations.flatMap((names) => schedules.map(([when, fails]) => ({ names, when, fails })))
+  const all: Write[] = ['append', 'appendResult', 'renew', 'release', 'claim', 'finish']
+  const operations: Write[][] = [['append'], ['renew'], ['finish'], ['append', 'release'], all]
+  const schedules = { always, 'every second time': everySecond, twice: (call: number) => call < 2 }
+  const cases = operations.flatMap((names) =>
+    Object.entries(schedules).map(([when, fails]) => ({ names, when, fails })),
+  )
 
   it.concurrent.each(cases)(
     'ends within it when $names fails $when',
     async ({ names, fails }) => {
       const maxTokens = 3.5 * TOKENS
-      const usage = wrongAnswer.usage
       const script: Script = (_, index) => (index % 2 === 0 ? { ...lookup, usage } : wrongAnswer)
       const { stored, deliver, requests } = await queued(script, { maxTokens }, aToolAgent())
       await deliver(failing(names, fails))

@@ -26,7 +26,7 @@ const { engine, queued, deadLetter, aToolAgent } = await startScriptedEngine()
 const PROGRESS = { steps: 1, usage: NO_USAGE, model: null }
 
 describe('processMessage', () => {
-  it('sets the visibility timeout beyond the lease when a run takes a while, before its first heartbeat', async () => {
+  it('sets the visibility timeout beyond the lease when a run takes a while, before its first heartbeat, and makes no request for the message of a short one', async () => {
     const { visibilityMs } = leaseTimes()
     for (const times of [leaseTimes(), leaseTimes(1_000)]) {
       expect(times.visibilityMs).toBeGreaterThan(times.leaseMs)
@@ -39,17 +39,12 @@ describe('processMessage', () => {
       extended.resolve()
     }
     const { execution, stored } = await queued([{ ...answer, until: extended.promise }])
+    const short = await queued([answer])
+    await processMessage(engine, short.execution.id, { message })
+    expect([(await short.stored()).status, visibility]).toEqual(['SUCCESS', []])
     const soon = { ...engine, times: { ...leaseTimes(), visibilityDelayMs: 5 } }
     await processMessage(soon, execution.id, { message: { ...message, changeVisibility } })
     expect(visibility).toEqual([visibilityMs])
-    expect((await stored()).status).toBe('SUCCESS')
-  })
-
-  it('makes no request for the message of a short run', async () => {
-    const { execution, stored } = await queued([answer])
-    const { message, visibility } = aMessage()
-    await processMessage(engine, execution.id, { message })
-    expect(visibility).toEqual([])
     expect((await stored()).status).toBe('SUCCESS')
   })
 
@@ -178,10 +173,8 @@ describe('attempt', () => {
     const execution = leased(executionOf(version, { lease }), 'me')
     await executions.create({ execution })
     const result = await attempt({ ...engineOn(table), executions }, execution, { version })
-    expect(result).toMatchObject({
-      kind: 'completed',
-      execution: { status: 'ERROR', error: { message: expect.stringContaining('size') } },
-    })
+    const error = { message: expect.stringContaining('size') }
+    expect(result).toMatchObject({ kind: 'completed', execution: { status: 'ERROR', error } })
   })
 
   it.each([
@@ -204,20 +197,15 @@ describe('attempt', () => {
     const { execution, stored } = await queued([], await aToolAgent())
     const input = { answer: 'x'.repeat(8_000_000) }
     const respond = async (): Promise<ModelResponse> => ({
-      messages: [],
-      text: '',
+      ...{ messages: [], text: '', usage: NO_USAGE, stopReason: 'tool-calls' },
       toolCalls: [{ id: 'c', name: FINAL_ANSWER, input, error: null }],
-      usage: NO_USAGE,
-      stopReason: 'tool-calls',
     })
     const open: typeof openModel = async (...params) => ({ ...(await openModel(...params)), respond })
     await processMessage({ ...engine, openModel: open }, execution.id, aMessage())
     const message = 'The output has 8000013 bytes; the limit is 6000000.'
     const { error, output, steps, attempts } = await stored()
-    expect({ error, steps, attempts, hasOutput: output !== null }).toEqual({
-      error: { code: 'OutputTooLarge', message },
-      ...{ steps: 1, attempts: 1, hasOutput: false },
-    })
+    expect(error).toEqual({ code: 'OutputTooLarge', message })
+    expect({ steps, attempts, output }).toEqual({ steps: 1, attempts: 1, output: null })
   })
 
   it('writes no further step after the run was cancelled, and counts all that it wrote', async () => {
@@ -236,45 +224,33 @@ describe('attempt', () => {
 
 const ids = { batchId: system.newId(), organizationId: system.newId() }
 const firing = { organizationId: ids.organizationId, agentId: system.newId(), schedule: 'nightly', at: 1 }
-const eventOf = (message: object) => ({
-  Records: [
-    {
-      attributes: { ApproximateReceiveCount: '1' },
-      messageId: 'a',
-      receiptHandle: 'a',
-      body: JSON.stringify(message),
-      eventSourceARN: 'arn:aws:sqs:local:0:runs',
-    },
-  ],
-})
+const eventOf = (message: object) => {
+  const record = { attributes: { ApproximateReceiveCount: '1' }, eventSourceARN: 'arn:aws:sqs:local:0:runs' }
+  return { Records: [{ ...record, messageId: 'a', receiptHandle: 'a', body: JSON.stringify(message) }] }
+}
 
 describe('messages of the run queue that are about no execution', () => {
   beforeAll(() => {
-    vi.stubEnv('TABLE_NAME', LOCAL_TABLE)
-    vi.stubEnv('DYNAMODB_ENDPOINT', inject('dynamodb'))
     // Nothing listens there.
-    vi.stubEnv('SQS_ENDPOINT', 'http://127.0.0.1:9')
-    vi.stubEnv('QUEUE_URL', 'http://127.0.0.1:9/0/runs')
-    vi.stubEnv('DELIVERY_QUEUE_URL', 'http://127.0.0.1:9/0/deliveries')
+    const SQS_ENDPOINT = 'http://127.0.0.1:9'
+    const queues = { QUEUE_URL: `${SQS_ENDPOINT}/0/runs`, DELIVERY_QUEUE_URL: `${SQS_ENDPOINT}/0/deliveries` }
+    const table = { TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject('dynamodb') }
+    for (const [name, value] of Object.entries({ ...table, SQS_ENDPOINT, ...queues })) vi.stubEnv(name, value)
     vi.spyOn(logger, 'warn').mockReturnValue()
     vi.spyOn(logger, 'error').mockReturnValue()
   })
 
-  it.each([ids, { ...ids, lane: 3 }, firing])(
-    'are dropped as dead letters: their timers send others',
-    async (message) => {
-      const { handler } = await import('../../../functions/process-dead-letter.ts')
+  it.each([
+    [
+      'dropped as dead letters: their timers send others',
+      () => import('../../../functions/process-dead-letter.ts'),
+    ],
+    ['done if there is no such batch or schedule', () => import('../../../functions/process-execution.ts')],
+  ])('are %s', async (_, load) => {
+    const { handler } = await load()
+    for (const message of [ids, { ...ids, lane: 3 }, firing])
       expect(await handler(eventOf(message) as never)).toEqual({ batchItemFailures: [] })
-    },
-  )
-
-  it.each([ids, { ...ids, lane: 3 }, firing])(
-    'are done if there is no such batch or schedule',
-    async (message) => {
-      const { handler } = await import('../../../functions/process-execution.ts')
-      expect(await handler(eventOf(message) as never)).toEqual({ batchItemFailures: [] })
-    },
-  )
+  })
 
   it('are delivered again if something fails', async () => {
     const { handler } = await import('../../../functions/process-execution.ts')

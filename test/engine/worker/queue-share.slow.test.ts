@@ -51,20 +51,13 @@ describe('in an account with a small quota, whose share is taken,', () => {
     const QueueUrl = queues[queue]
     const { handler } = await load()
     const body = JSON.stringify({ executionId: system.newId(), organizationId: system.newId() })
-    const record = {
-      messageId: 'm',
-      receiptHandle: 'r',
-      attributes: { ApproximateReceiveCount: '4' },
-      eventSourceARN: `arn:aws:sqs:local:0:${QueueUrl.split('/').at(-1)}`,
-      body,
-    }
+    const attributes = { ApproximateReceiveCount: '4' }
+    const eventSourceARN = `arn:aws:sqs:local:0:${QueueUrl.split('/').at(-1)}`
+    const record = { messageId: 'm', receiptHandle: 'r', attributes, eventSourceARN, body }
     expect(await handler({ Records: [record] } as never)).toEqual({ batchItemFailures: [] })
-    const { Attributes } = await client.send(
-      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
-    )
-    expect(Attributes).toMatchObject({
-      ApproximateNumberOfMessages: '0',
-      ApproximateNumberOfMessagesDelayed: '1',
-    })
+    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] })
+    const { Attributes } = await client.send(command)
+    const counts = { ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesDelayed: '1' }
+    expect(Attributes).toMatchObject(counts)
   })
 })

@@ -1,18 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
+import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { giveFeedback } from '../../../lib/engine/learning/feedback.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { system } from '../../../lib/system.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
-import {
-  anExecution,
-  executionOf,
-  leased,
-  modelStep,
-  NO_PROGRESS,
-  runOptions,
-} from '../../support/engine/executions.ts'
+import { executionOf, leased, modelStep, NO_PROGRESS, runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { publishFixture } from '../../support/engine/organization.ts'
 import { engineTable } from '../../support/tables/memory-table.ts'
@@ -22,11 +16,6 @@ const INPUT = { text: 'x' }
 const ONE_STEP = runOptions({ maxAgentSteps: 1 })
 const LEASE = { owner: 'leader', expiresAt: Date.now() + 3_600_000 }
 const version = await publishFixture('echo')
-const ids = () => ({
-  organizationId: version.organizationId,
-  agentId: version.agentId,
-  versionId: version.id,
-})
 
 /** Runs the agent with a cache entry that lives for a minute. */
 async function runAt(minute: number, key: string, overrides: Partial<Engine> = {}) {
@@ -35,27 +24,28 @@ async function runAt(minute: number, key: string, overrides: Partial<Engine> = {
     system: { ...system, now: () => Date.now() + minute * MINUTE_MS },
     ...overrides,
   }
-  return runInProcess(engine, {
-    version,
-    input: INPUT,
-    tenantId: null,
-    options: ONE_STEP,
-    cache: { key, ttlSeconds: 60 },
-  })
+  const cache = { key, ttlSeconds: 60 }
+  return runInProcess(engine, { version, input: INPUT, tenantId: null, options: ONE_STEP, cache })
 }
 
 /** A run in progress whose result others with the key wait for. */
 async function aLeader(key: string) {
   const engine = engineOn(await engineTable())
-  const given = { ...ids(), input: INPUT, options: ONE_STEP, lease: LEASE, cache: { key, ttlSeconds: null } }
-  const leader = anExecution(given)
+  const cache = { key, ttlSeconds: null }
+  const leader = executionOf(version, { input: INPUT, options: ONE_STEP, lease: LEASE, cache })
   await engine.executions.create({ execution: leader })
   await engine.cache.reserve({ key, executionId: leader.id, replaces: null, now: Date.now() })
   const finish = (outcome: Parameters<typeof engine.executions.finish>[0]['outcome']) => {
     const finishedAt = new Date().toISOString()
     return engine.executions.finish({ execution: leased(leader, LEASE.owner), outcome, finishedAt })
   }
-  return { engine, leader, finish }
+  /** A run that waits for the leader. */
+  async function aFollower(overrides: Partial<NewExecution>) {
+    const execution = executionOf(version, { input: INPUT, deadlineMs: 600_000, cache, ...overrides })
+    await engine.executions.create({ execution })
+    return execution
+  }
+  return { engine, leader, finish, aFollower }
 }
 
 describe('reuseResult', () => {
@@ -108,26 +98,22 @@ describe('reuseResult', () => {
 })
 
 describe('the time limit of a run that waits for another one', () => {
+  const aLease = () => ({ owner: 'follower', expiresAt: Date.now() + 60_000 })
   const SECONDS_AGO = () => Date.now() - 10_000
   const limited = () => ({ ...version, execution: { ...version.execution, timeoutSeconds: 5 } })
   const failed = { status: 'ERROR' as const, error: { code: 'AgentFailed', message: 'It failed.' } }
 
   it('begins when the other one has failed, for a run that waits in its worker', async () => {
     const key = system.newId()
-    const { engine, finish } = await aLeader(key)
-    const lease = { owner: 'follower', expiresAt: Date.now() + 60_000 }
-    const cache = { key, ttlSeconds: null }
-    const params = { ...ids(), input: INPUT, now: SECONDS_AGO(), deadlineMs: 600_000, lease, cache }
-    const execution = leased(anExecution(params), lease.owner)
-    await engine.executions.create({ execution })
+    const { engine, finish, aFollower } = await aLeader(key)
+    const execution = leased(await aFollower({ now: SECONDS_AGO(), lease: aLease() }), 'follower')
     let looks = 0
     const getState: Engine['executions']['getState'] = (status) => {
       looks++
       return engine.executions.getState(status)
     }
-    const waiting = attempt({ ...engine, executions: { ...engine.executions, getState } }, execution, {
-      version: limited(),
-    })
+    const looking = { ...engine, executions: { ...engine.executions, getState } }
+    const waiting = attempt(looking, execution, { version: limited() })
     await vi.waitUntil(() => looks > 1)
     const failedAt = Date.now()
     await finish(failed)
@@ -138,10 +124,8 @@ describe('the time limit of a run that waits for another one', () => {
 
   it('begins with the next claim, for a run that is requeued while it waits', async () => {
     const key = system.newId()
-    const { engine, finish } = await aLeader(key)
-    const cache = { key, ttlSeconds: null }
-    const execution = anExecution({ ...ids(), input: INPUT, now: SECONDS_AGO(), deadlineMs: 600_000, cache })
-    await engine.executions.create({ execution })
+    const { engine, finish, aFollower } = await aLeader(key)
+    const execution = await aFollower({ now: SECONDS_AGO() })
     const claimAt = async (now: number) => {
       const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
       const claimed = await engine.executions.claim({ id: execution.id, lease, now })
@@ -161,13 +145,8 @@ describe('the time limit of a run that waits for another one', () => {
 
   it('ends the wait with its worker', async () => {
     const key = system.newId()
-    const { engine } = await aLeader(key)
-    const lease = { owner: 'follower', expiresAt: Date.now() + 60_000 }
-    const execution = leased(
-      anExecution({ ...ids(), input: INPUT, lease, cache: { key, ttlSeconds: null } }),
-      'follower',
-    )
-    await engine.executions.create({ execution })
+    const { engine, aFollower } = await aLeader(key)
+    const execution = leased(await aFollower({ lease: aLease() }), 'follower')
     const stop = new AbortController()
     const getState: Engine['executions']['getState'] = () => {
       stop.abort()
@@ -176,14 +155,11 @@ describe('the time limit of a run that waits for another one', () => {
     }
     const stopping = { ...engine, executions: { ...engine.executions, getState } }
     const deadline = { drain: stop.signal, stop: stop.signal }
-    expect(await attempt(stopping, execution, { version: limited(), deadline })).toMatchObject({
-      kind: 'released',
-    })
+    const result = await attempt(stopping, execution, { version: limited(), deadline })
+    expect(result).toMatchObject({ kind: 'released' })
     // The wait of a run that another worker continues is no more its own than before.
-    expect(await engine.executions.get(execution)).toMatchObject({
-      startedAt: null,
-      attemptsSinceProgress: 0,
-    })
+    const left = { startedAt: null, attemptsSinceProgress: 0 }
+    expect(await engine.executions.get(execution)).toMatchObject(left)
   })
 })
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { MAX_ATTEMPTS } from '../../../lib/core/limits.ts'
@@ -15,6 +15,7 @@ import { aMessage, answer, lookup, startScriptedEngine } from '../../support/eng
 import { json, serve } from '../../tools/serve.ts'
 
 const { engine, aToolAgent, queued, deadLetter } = await startScriptedEngine()
+beforeEach(() => void vi.spyOn(logger, 'error').mockImplementation(() => undefined))
 afterEach(() => {
   vi.restoreAllMocks()
   vi.unstubAllEnvs()
@@ -44,18 +45,15 @@ function mortal(dyingStep: number): Engine {
     (params: P) =>
       isAlive() ? operation(params) : Promise.reject(new Error('The worker is dead.'))
   const { renew, release, finish } = engine.executions
+  const { append, appendResult } = engine.steps
   return withStores({
-    steps: {
-      append: unlessDead(engine.steps.append, mayStep),
-      appendResult: unlessDead(engine.steps.appendResult),
-    },
+    steps: { append: unlessDead(append, mayStep), appendResult: unlessDead(appendResult) },
     executions: { renew: unlessDead(renew), release: unlessDead(release), finish: unlessDead(finish) },
   })
 }
 
 /** Processes the execution with workers that die at their nth step, one after the other. */
 async function processMortally(id: string, { workers, dyingStep }: { workers: number; dyingStep: number }) {
-  vi.spyOn(logger, 'error').mockImplementation(() => undefined)
   const times = leaseTimes(1_000)
   for (let n = 0; n < workers; n++) {
     const clock = { ...system, now: () => Date.now() + n * 2 * times.leaseMs }
@@ -114,29 +112,22 @@ describe('a final write that keeps failing', () => {
 
 describe('an unexpected exception', () => {
   it('releases a queued run counted, with an error that is safe to show, and logs the cause', async () => {
-    const error = vi.spyOn(logger, 'error').mockImplementation(() => undefined)
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     vi.stubEnv('METRICS_NAMESPACE', 'test')
     const { execution, stored } = await queued([])
-    const failing = withStores({ steps: { read: broken }, executions: {} })
-    const opening = { ...failing, openModel: broken as never }
+    const opening = { ...withStores({ steps: { read: broken } }), openModel: broken as never }
     expect(await processMessage(opening, execution.id, aMessage())).toHaveProperty('retryInMs')
     expect(write.mock.calls.join()).toContain('"ServerErrors":1')
     const { lease, attemptsSinceProgress, lastError } = await stored()
     expect({ lease, attemptsSinceProgress }).toEqual({ lease: null, attemptsSinceProgress: 1 })
     expect(lastError).toMatchObject({ code: 'InternalError', message: expect.stringContaining('TypeError') })
     expect(JSON.stringify(lastError)).not.toContain(SECRET)
-    expect(error).toHaveBeenCalledWith(
-      'attempt failed',
-      expect.objectContaining({
-        executionId: execution.id,
-        cause: expect.objectContaining({ name: 'TypeError' }),
-      }),
-    )
+    const cause = expect.objectContaining({ name: 'TypeError' })
+    const logged = expect.objectContaining({ executionId: execution.id, cause })
+    expect(logger.error).toHaveBeenCalledWith('attempt failed', logged)
   })
 
   it('ends a synchronous run, whose caller gets the record', async () => {
-    vi.spyOn(logger, 'error').mockImplementation(() => undefined)
     const version = await aModelAgent()
     const submit = {
       ...engine,
@@ -154,24 +145,19 @@ describe('an unexpected exception', () => {
   })
 
   it('of the final write does not strand the run either', async () => {
-    vi.spyOn(logger, 'error').mockImplementation(() => undefined)
     const { execution, stored } = await queued([answer])
     const failing = withStores({ executions: { finish: broken } })
     expect(await processMessage(failing, execution.id, aMessage())).toBe('processed')
-    expect(await stored()).toMatchObject({
-      status: 'IN_PROGRESS',
-      lease: null,
-      lastError: { code: 'InternalError' },
-    })
+    const lastError = { code: 'InternalError' }
+    expect(await stored()).toMatchObject({ status: 'IN_PROGRESS', lease: null, lastError })
   })
 
   it('of Parameter Store is retried for a code agent, and names the secret', async () => {
     const throttling = { __type: 'ThrottlingException', message: 'Rate exceeded.' }
     const store = await serve((response) => json(response, throttling, 400))
-    vi.stubEnv('AWS_ENDPOINT_URL_SSM', store.url)
-    vi.stubEnv('AWS_REGION', 'eu-central-1')
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
+    const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
+    const aws = { AWS_ENDPOINT_URL_SSM: store.url, AWS_REGION: 'eu-central-1', ...credentials }
+    for (const [name, value] of Object.entries(aws)) vi.stubEnv(name, value)
     const onAws = { ...engine, environment: { SECRETS_PREFIX: '/aes/secrets' } }
     const version = await aCodeAgent(['SHOP_KEY'])
     const { execution, stored } = await queued([], version)
@@ -188,13 +174,11 @@ describe('an unexpected exception', () => {
 })
 
 describe('an error after the claim', () => {
-  const cases: [string, Record<string, object>][] = [
+  it.each<[string, Record<string, object>]>([
     ['of the version', { agents: { getVersion: throttled } }],
     ['of the parent', { executions: { getStatus: throttled } }],
     ['of the journal', { steps: { read: throttled, getProgress: throttled } }],
-  ]
-
-  it.each(cases)('%s releases the lease, and the message comes back later and later', async (_, stores) => {
+  ])('%s releases the lease, and the message comes back later and later', async (_, stores) => {
     const { execution, stored } = await queuedChild()
     const { leaseMs, backoffMs } = leaseTimes()
     const delays: number[] = []
@@ -227,20 +211,13 @@ describe('an error after the claim', () => {
     const version = await aModelAgent()
     const parent = executionOf(version)
     await engine.executions.create({ execution: parent })
-    const given = { input: { question: '?' }, parent: { executionId: parent.id, callers: [] } }
-    const execution = executionOf(version, given)
-    await engine.executions.create({ execution })
-    const { id } = execution
+    const run = await queued([], version, { parent: { executionId: parent.id, callers: [] } })
+    const { id } = run.execution
     const now = Date.now()
     const lease = { owner: system.newId(), expiresAt: now + 60_000 }
     await engine.executions.claim({ id, lease, now })
     const uncounted = { until: now, error: null, isCounted: false }
     await engine.executions.release({ id, owner: lease.owner, ...uncounted })
-    const stored = async () => {
-      const found = await engine.executions.get(execution)
-      if (!found) throw new Error('The execution does not exist.')
-      return found
-    }
-    return { execution, stored }
+    return run
   }
 })

@@ -4,10 +4,9 @@ import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { engineTable } from '../tables/memory-table.ts'
-import { engineOn } from './engine-on.ts'
+import { engineOn, receive } from './engine-on.ts'
 import { executionOf } from './executions.ts'
 import { aModelAgent } from './model-agent.ts'
 
@@ -36,17 +35,14 @@ export async function aRun(
   const execution = executionOf(version, { input: { question: 'Why?' }, deadlineMs: 86_400_000 })
   await engine.executions.create({ execution })
   const { id } = execution
-  const process = (wakes: boolean) =>
-    processMessage(engine, id, {
-      message: { wakes, receiveCount: 1, changeVisibility: async () => undefined },
-    })
   return {
-    id,
-    engine,
-    sent,
-    execution,
-    start: () => process(false),
-    wake: () => process(true),
+    ...{ id, engine, sent, execution },
+    start: () => receive(engine, id),
+    /** Resumes it after a time. */
+    wake: (afterMs = 0) => {
+      offsetMs += afterMs
+      return receive(engine, id, true)
+    },
     passTime: (ms: number) => {
       offsetMs += ms
     },
@@ -55,32 +51,22 @@ export async function aRun(
       if (!found) throw new Error('The execution does not exist.')
       return found
     },
-    signal: (name: string, data: Json, signalId = system.newId()) =>
-      engine.signals.put({
-        executionId: id,
-        signal: {
-          id: signalId,
-          name,
-          data,
-          receivedAt: new Date(engine.system.now()).toISOString(),
-          bytes: 1,
-        },
-      }),
+    signal: (name: string, data: Json) => {
+      const receivedAt = new Date(engine.system.now()).toISOString()
+      const signal = { id: system.newId(), name, data, receivedAt, bytes: 1 }
+      return engine.signals.put({ executionId: id, signal })
+    },
     decide: async (name: string, decision: 'approve' | 'reject', input: Json = null) => {
       const at = new Date(engine.system.now()).toISOString()
       const step = (await engine.steps.read({ executionId: id })).find(
         (each) => each.step.kind === 'WAIT' && each.step.name === name,
       )
-      const value = { decision, note: 'ok', by: 'Ann', decidedAt: at, input }
+      const value: Json = { decision, note: 'ok', by: 'Ann', decidedAt: at, input }
+      const result = { callId: approvalIdOfWait(name), result: { ok: true as const, value } }
       return engine.steps.appendResult({
         executionId: id,
         number: step?.step.number ?? 0,
-        result: {
-          callId: approvalIdOfWait(name),
-          result: { ok: true, value: value as Json },
-          startedAt: at,
-          finishedAt: at,
-        },
+        result: { ...result, startedAt: at, finishedAt: at },
       })
     },
   }

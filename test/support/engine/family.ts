@@ -1,3 +1,4 @@
+import { UNLIMITED } from '../../../lib/core/access.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
@@ -8,12 +9,11 @@ import { timerStore } from '../../../lib/dynamodb/timer-store.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { runCleanups, sweep } from '../../../lib/engine/maintenance.ts'
 import { newSentTimers, sweepTimers } from '../../../lib/engine/waiting/sweep-timers.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { setCounted } from '../lifecycle/tables.ts'
 import type { ScriptedModel } from '../scripted-model/start-scripted-model.ts'
 import type { Script, ScriptedCall } from '../scripted-model/turn.ts'
-import { engineOn, NO_DELIVERIES } from './engine-on.ts'
+import { engineOn, NO_DELIVERIES, receive } from './engine-on.ts'
 import { executionOf } from './executions.ts'
 import { aModelAgent, finalAnswer } from './model-agent.ts'
 
@@ -30,6 +30,12 @@ export const ask = (name: string, id?: string): ScriptedCall => ({
   ...(id && { id }),
   name,
   input: { question: 'Well?' },
+})
+
+/** The execution, for a token that may do everything. */
+export const referenceTo = ({ id, organizationId }: Execution) => ({
+  executionId: id,
+  access: { ...UNLIMITED, organizationId, tokenId: system.newId() },
 })
 
 type Sent = QueuedExecution & { delayMs?: number }
@@ -54,17 +60,26 @@ export function aFamily({ table, scripted }: Family) {
     times: leaseTimes(),
     environment: scripted.environmentFor(),
   } satisfies Engine
-  const receive = ({ executionId, wakes }: Partial<Sent> & { executionId: string }, on: Engine = engine) =>
-    processMessage(on, executionId, {
-      message: { wakes: wakes ?? false, receiveCount: 1, changeVisibility: async () => undefined },
-    })
+  const receiveOn = ({ executionId, wakes }: Partial<Sent> & { executionId: string }, on: Engine = engine) =>
+    receive(on, executionId, wakes)
+
+  /** One run of the sweeper. */
+  async function sweepOn({
+    executions,
+    steps,
+  }: Pick<Engine, 'executions' | 'steps'> = engine): Promise<void> {
+    const { system, times } = engine
+    const params = { executions, steps, queue, system, times }
+    await setCounted(table, system.now())
+    await runCleanups(params)
+    await sweepTimers({ ...params, timers: timerStore(table), ...NO_DELIVERIES, sent: newSentTimers() })
+    await sweep(params)
+  }
 
   return {
-    engine,
-    organizationId,
+    ...{ engine, organizationId, receive: receiveOn },
     /** Those that nobody has received. */
     sent: () => sent,
-    receive,
     passTime: (ms: number) => {
       offsetMs += ms
     },
@@ -79,14 +94,10 @@ export function aFamily({ table, scripted }: Family) {
     async modelAgent(slug: string, script: Script, tools: (string | object)[], overrides: object = {}) {
       const name = `${slug}-${system.newId()}`
       scripted.script(name, script)
+      const model = scripted.modelFor('openai-compatible', name)
+      const given = tools.map((tool) => (typeof tool === 'string' ? { name: tool, agent: tool } : tool))
       const version = await aModelAgent(
-        {
-          organizationId,
-          slug,
-          model: scripted.modelFor('openai-compatible', name),
-          tools: tools.map((tool) => (typeof tool === 'string' ? { name: tool, agent: tool } : tool)),
-          ...overrides,
-        },
+        { organizationId, slug, model, tools: given, ...overrides },
         { table },
       )
       return { version, requests: scripted.requests(name) }
@@ -118,7 +129,7 @@ export function aFamily({ table, scripted }: Family) {
       let received = 0
       for (let next = sent.shift(); next; next = sent.shift()) {
         received++
-        await receive(next, on)
+        await receiveOn(next, on)
       }
       return received
     },
@@ -127,14 +138,14 @@ export function aFamily({ table, scripted }: Family) {
       sent = []
     },
 
-    /** One run of the sweeper. */
-    async sweep({ executions, steps }: Pick<Engine, 'executions' | 'steps'> = engine): Promise<void> {
-      const { system, times } = engine
-      const params = { executions, steps, queue, system, times }
-      await setCounted(table, system.now())
-      await runCleanups(params)
-      await sweepTimers({ ...params, timers: timerStore(table), ...NO_DELIVERIES, sent: newSentTimers() })
-      await sweep(params)
+    sweep: sweepOn,
+
+    /** Nobody delivers the events: what those of a deleted execution need is kept for days. */
+    async expireEvents(): Promise<void> {
+      for (const minutes of [10, 10, 10, 10, 7 * 24 * 60, 10]) {
+        offsetMs += minutes * 60_000
+        await sweepOn()
+      }
     },
   }
 }

@@ -8,12 +8,11 @@ import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import type { QueuedExecution } from '../../../lib/core/ports/queues.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { sendCallback } from '../../../lib/engine/waiting/send-signal.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
 import { ensureSigningSecret } from '../../../lib/tools/egress/sign-webhook.ts'
 import { startServer } from '../service/start-server.ts'
 import { ownTable } from '../tables/memory-table.ts'
-import { engineOn } from './engine-on.ts'
+import { engineOn, receive } from './engine-on.ts'
 import { executionOf } from './executions.ts'
 import { aModelAgent } from './model-agent.ts'
 
@@ -85,11 +84,7 @@ export async function aRemoteRun(
     {
       slug: `remote-${system.newId()}`,
       outputSchema: { answer: { type: 'string', description: 'The answer.' } },
-      remote: {
-        ...(at && { url: at.url, allowedHosts: [at.host] }),
-        timeoutSeconds: 5,
-        ...remote,
-      },
+      remote: { ...(at && { url: at.url, allowedHosts: [at.host] }), timeoutSeconds: 5, ...remote },
       ...agent,
     },
     { table },
@@ -97,17 +92,10 @@ export async function aRemoteRun(
   const { organizationId } = version
   const now = engine.system.now()
   if (!withoutSecret) await ensureSigningSecret(stores.webhooks, { organizationId, now })
-  const execution = executionOf(version, {
-    input: { question: 'Why?' },
-    deadlineMs: 86_400_000,
-    ...given,
-  })
+  const execution = executionOf(version, { input: { question: 'Why?' }, deadlineMs: 86_400_000, ...given })
   await engine.executions.create({ execution })
   const { id } = execution
-  const process = (wakes = false, receiveCount = 1) =>
-    processMessage(engine, id, {
-      message: { wakes, receiveCount, changeVisibility: async () => undefined },
-    })
+  const process = (wakes = false, receiveCount = 1) => receive(engine, id, wakes, receiveCount)
   return {
     ...{ id, engine, stores, sent, version, execution, process, organizationId },
     passTime: (ms: number) => {

@@ -29,7 +29,7 @@ type Sent = QueuedExecution & { delayMs?: number }
 
 /** What the engines of this file send since the last `aMessage`. */
 let received: Sent[] = []
-export const recordingQueue = { send: async (message: Sent) => void received.push(message) }
+const recordingQueue = { send: async (message: Sent) => void received.push(message) }
 
 /** A received message, and what is sent from now on. */
 export function aMessage(receiveCount = 1) {

@@ -19,7 +19,7 @@ import type { Table } from '../../../lib/dynamodb/table/table.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { circuitBreaker } from '../../../lib/engine/notifications/circuit-breaker.ts'
-import { deliverEvents, retryDelivery } from '../../../lib/engine/notifications/deliver.ts'
+import { deliverEvents, redeliver, retryDelivery } from '../../../lib/engine/notifications/deliver.ts'
 import { openDestinations } from '../../../lib/engine/notifications/destinations.ts'
 import type { DeliveryEngine } from '../../../lib/engine/notifications/open-delivery-engine.ts'
 import { withOutbox } from '../../../lib/engine/notifications/outbox.ts'
@@ -29,21 +29,19 @@ import { wake } from '../../../lib/engine/waiting/wake.ts'
 import { system } from '../../../lib/system.ts'
 import { aBatch } from '../batches/a-batch.ts'
 import { anExecution } from '../engine/executions.ts'
+import { memoryTable } from '../tables/memory-table.ts'
 import { aWebhook } from './a-webhook.ts'
 
+export const failure = (error: string, responseStatus: number | null = null): DeliveryResult => ({
+  ok: false,
+  responseStatus,
+  error,
+  isGone: false,
+})
 export const OK: DeliveryResult = { ok: true, responseStatus: 200, error: null, isGone: false }
-export const BROKEN: DeliveryResult = {
-  ok: false,
-  responseStatus: 500,
-  error: 'The receiver answered 500.',
-  isGone: false,
-}
-export const SILENT: DeliveryResult = {
-  ok: false,
-  responseStatus: null,
-  error: 'No answer within 20 seconds.',
-  isGone: false,
-}
+export const BROKEN = failure('The receiver answered 500.', 500)
+export const GONE = { ...failure('The receiver answered 410.', 410), isGone: true }
+export const SILENT = failure('No answer within 20 seconds.')
 
 type Message = DeliveryMessage & { visibleAt: number }
 type Sent = { destinationId: string; eventId: string; type: EventType; data: Record<string, unknown> }
@@ -55,7 +53,7 @@ type Wrap = <A extends unknown[]>(send: (...args: A) => Promise<void>) => (...ar
  * @param options.wrap how messages are sent
  */
 export function anOutbox(
-  table: Table,
+  table = memoryTable(),
   {
     organizationId = system.newId(),
     startedAt = Date.now(),
@@ -99,10 +97,10 @@ export function anOutbox(
     },
   }
   const destinations = openDestinations(webhookStore, { environment, cachedMs: 1 })
-  const outbox = withOutbox({ ...stores, webhooks: webhookStore }, { queue, system: clock, destinations })
-  /** The stores of another process. */
-  const on = (other: Table) =>
-    withOutbox({ ...openStores(other), webhooks: webhookStore }, { queue, system: clock, destinations })
+  /** The stores of a process. */
+  const on = (table: Table) =>
+    withOutbox({ ...openStores(table), webhooks: webhookStore }, { queue, system: clock, destinations })
+  const outbox = on(table)
   const send = async (destination: { id: string }, event: SubjectEvent, data: string) => {
     const result = await (answers.get(destination.id) ?? (() => OK))()
     const { type } = event
@@ -110,15 +108,11 @@ export function anOutbox(
     return result
   }
   const traced: string[] = []
+  const times = leaseTimes()
   const engine: DeliveryEngine = {
     ...outbox,
-    webhooks: webhookStore,
-    destinations,
-    breaker: circuitBreaker(clock.now, leaseTimes()),
-    queue,
-    system: clock,
-    times: leaseTimes(),
-    send,
+    ...{ webhooks: webhookStore, destinations, queue, system: clock, times, send },
+    breaker: circuitBreaker(clock.now, times),
     async sendTrace({ id }) {
       const result = await (answers.get(TRACES) ?? (() => OK))()
       traced.push(id)
@@ -129,20 +123,58 @@ export function anOutbox(
     toBatchRecord,
   }
   const memory: OutboxMemory = new LRUCache({ max: 1_000 })
-  const times = leaseTimes()
+
+  /** An execution that a worker runs. */
+  async function start(overrides: Partial<Parameters<typeof anExecution>[0]> = {}) {
+    const lease = { owner: system.newId(), expiresAt: now + times.leaseMs }
+    const execution = anExecution({ organizationId, now, lease, deadlineMs: 86_400_000, ...overrides })
+    await outbox.executions.create({ execution })
+    return { ...execution, lease }
+  }
+
+  function finish(execution: Execution, outcome: Partial<Outcome> = {}) {
+    const success = { status: 'SUCCESS', output: { ok: true }, steps: 0, usage: execution.usage, model: null }
+    return outbox.executions.finish({
+      execution: execution as never,
+      outcome: { ...success, ...outcome } as Outcome,
+      finishedAt: new Date(clock.now()).toISOString(),
+    })
+  }
+
+  /** Processes the messages that are visible, as the delivery function does. */
+  async function deliver(): Promise<number> {
+    const due = messages.filter(({ visibleAt }) => visibleAt <= now)
+    messages = messages.filter((message) => !due.includes(message))
+    await Promise.all(
+      due.map(({ visibleAt: _, destinationId, revision, ...message }) =>
+        destinationId !== undefined && revision !== undefined
+          ? retryDelivery(engine, { ...message, destinationId, revision })
+          : deliverEvents(engine, message),
+      ),
+    )
+    return due.length
+  }
+
+  /** What the sweeper does every minute. Returns the age of the oldest entry of the outbox. */
+  async function sweep(): Promise<number> {
+    const params = { ...outbox, system: clock, times, deliveryQueue: queue }
+    await sweepTimers({ ...params, queue: runQueue, sent: new LRUCache({ max: 100 }) })
+    return sweepOutbox({ ...params, queue, memory })
+  }
+
+  /** A run that has ended. */
+  async function end(overrides: Parameters<typeof start>[0] = {}, outcome: Partial<Outcome> = {}) {
+    const run = await start(overrides)
+    await finish(run, outcome)
+    return run
+  }
 
   return {
-    organizationId,
-    stores: outbox,
-    on,
-    engine,
-    sent,
+    ...{ organizationId, stores: outbox, on, engine, sent, answers, webhooks, clock, table },
+    ...{ start, finish, end, deliver, sweep },
     /** The executions whose traces were sent. */
     traced,
-    answers,
-    webhooks,
     now: () => now,
-    clock,
     pass: (ms: number) => {
       now += ms
     },
@@ -154,19 +186,32 @@ export function anOutbox(
       acceptsMessages = accepts
     },
 
-    addWebhook(overrides: Partial<Webhook> = {}): Webhook {
+    addWebhook(overrides: Partial<Webhook> = {}, answer = OK): Webhook {
       const createdAt = new Date(now).toISOString()
       const webhook = aWebhook({ organizationId, createdAt, ...overrides })
       webhooks.set(webhook.id, webhook)
+      answers.set(webhook.id, () => answer)
       return webhook
     },
 
-    /** An execution that a worker runs. */
-    async start(overrides: Partial<Parameters<typeof anExecution>[0]> = {}) {
-      const lease = { owner: system.newId(), expiresAt: now + times.leaseMs }
-      const execution = anExecution({ organizationId, now, lease, deadlineMs: 86_400_000, ...overrides })
-      await outbox.executions.create({ execution })
-      return { ...execution, lease }
+    /** A run whose end the delivery function has processed. */
+    async tell(...given: Parameters<typeof end>) {
+      const run = await end(...given)
+      await deliver()
+      return run
+    },
+
+    /** A client asks for an event again. */
+    redeliver: (eventId: string, destinationId: string, others: { organizationId?: string } = {}) =>
+      redeliver(engine, { organizationId, destinationId, eventId, ...others }),
+
+    /** Timers, outbox and messages of a while, and what else happens meanwhile. */
+    async live(ms: number, { stepMs = 600_000, also = async (): Promise<unknown> => undefined } = {}) {
+      for (const end = now + ms; now < end; now += stepMs) {
+        await sweep()
+        await deliver()
+        await also()
+      }
     },
 
     /** A batch whose lines have all ended, although the feeder does not know yet. */
@@ -184,43 +229,18 @@ export function anOutbox(
         endedAt: new Date(clock.now()).toISOString(),
       }),
 
-    finish(execution: Execution, outcome: Partial<Outcome> = {}) {
-      const finishedAt = new Date(clock.now()).toISOString()
-      return outbox.executions.finish({
-        execution: execution as never,
-        outcome: {
-          status: 'SUCCESS',
-          output: { ok: true },
-          steps: 0,
-          usage: execution.usage,
-          model: null,
-          ...outcome,
-        } as Outcome,
-        finishedAt,
-      })
-    },
-
     async suspend(
       execution: Execution & { lease: { owner: string } },
       waits: Partial<Wait>[],
       ms = 3_600_000,
     ) {
       const at = clock.now()
-      const since = new Date(at).toISOString()
+      const wait = { name: 'w', since: new Date(at).toISOString(), until: null }
       const until = at + ms
-      const suspension = {
-        at,
-        until,
-        waits: waits.map((wait) => ({ name: 'w', since, until: null, ...wait }) as Wait),
-      }
+      const suspension = { at, until, waits: waits.map((given) => ({ ...wait, ...given }) as Wait) }
       const { owner } = execution.lease
-      return outbox.executions.suspend({
-        execution,
-        owner,
-        suspension,
-        openUntil: until,
-        deadlineAt: until + 86_400_000,
-      })
+      const times = { openUntil: until, deadlineAt: until + 86_400_000 }
+      return outbox.executions.suspend({ execution, owner, suspension, ...times })
     },
 
     async wake(id: string) {
@@ -232,27 +252,6 @@ export function anOutbox(
 
     cancel: (id: string, error: ExecutionError) =>
       endExecution({ ...outbox, system: clock }, { organizationId, id, error }),
-
-    /** Processes the messages that are visible, as the delivery function does. */
-    async deliver(): Promise<number> {
-      const due = messages.filter(({ visibleAt }) => visibleAt <= now)
-      messages = messages.filter((message) => !due.includes(message))
-      await Promise.all(
-        due.map(({ visibleAt: _, destinationId, revision, ...message }) =>
-          destinationId !== undefined && revision !== undefined
-            ? retryDelivery(engine, { ...message, destinationId, revision })
-            : deliverEvents(engine, message),
-        ),
-      )
-      return due.length
-    },
-
-    /** What the sweeper does every minute. Returns the age of the oldest entry of the outbox. */
-    async sweep(): Promise<number> {
-      const params = { ...outbox, system: clock, times, deliveryQueue: queue }
-      await sweepTimers({ ...params, queue: runQueue, sent: new LRUCache({ max: 100 }) })
-      return sweepOutbox({ ...params, queue, memory })
-    },
 
     /** What a worker does with the messages of timers that are visible: runs go on whose time has come. */
     async resume(): Promise<void> {
@@ -267,4 +266,10 @@ export function anOutbox(
     deliveriesOfBatch: (id: string) => stores.deliveries.listOf({ kind: 'batch', id }),
     deliveriesOf: (executionId: string) => stores.deliveries.listOf({ kind: 'execution', id: executionId }),
   }
+}
+
+/** An outbox with a webhook whose receiver answers this. */
+export function outboxTo(answer = OK, overrides: Partial<Webhook> = {}) {
+  const outbox = anOutbox()
+  return { ...outbox, webhook: outbox.addWebhook(overrides, answer) }
 }

@@ -48,13 +48,10 @@ export async function playOutbox(ending: Ending, faults: Fault[], isBroken: bool
   /** A process of its own, until its first error. @returns whether there was none */
   async function act(work: () => Promise<unknown>): Promise<boolean> {
     worker = newWorker()
-    const isDone = await work().then(
-      () => true,
-      () => false,
-    )
+    const [{ status }] = await Promise.allSettled([work()])
     const { isDead } = worker
     worker = null
-    return isDone && !isDead
+    return status === 'fulfilled' && !isDead
   }
 
   const subject = await play(ending, outbox, act)
@@ -98,10 +95,9 @@ async function play(ending: Ending, outbox: Outbox, act: Act): Promise<Played> {
   }
   const { executions } = outbox.stores
   if (ending === 'cache hit') {
-    const run = await outbox.start()
     const finishedAt = new Date(outbox.now()).toISOString()
     const final = { lease: null, openUntil: null, status: 'SUCCESS' as const, finishedAt }
-    const execution: Execution = { ...run, ...final, id: system.newId() }
+    const execution: Execution = { ...(await outbox.start()), ...final, id: system.newId() }
     await act(() => executions.create({ execution }))
     const isStored = (await executions.getStatus(execution)) !== null
     return { kind: 'execution', id: execution.id, isStored, problems }

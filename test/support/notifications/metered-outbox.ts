@@ -67,6 +67,11 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
     ...(hasEventBus && { EVENT_BUS: 'bus' }),
     ...(hasTraces && { OTLP_ENDPOINT: 'https://collector.example' }),
   }
+  const receive = async (data: Parameters<typeof Buffer.byteLength>[0]) => {
+    sent++
+    sentBytes += Buffer.byteLength(data)
+    return OK
+  }
   const openProcess = () => {
     const destinations = openDestinations(stores.webhooks, { environment })
     return { destinations, ...withOutbox(stores, { queue, system, destinations }) }
@@ -75,24 +80,12 @@ export async function meteredOutbox(dynamodb: string, options: Options = {}) {
   const engine: DeliveryEngine = {
     ...openProcess(),
     ...{ breaker: circuitBreaker(system.now, leaseTimes()), queue, system, times: leaseTimes() },
-    async send(_destination, _event, data) {
-      sent++
-      sentBytes += Buffer.byteLength(data)
-      return OK
-    },
+    send: (_destination, _event, data) => receive(data),
     // A process reads the slug of a version once.
-    sendTrace: traceSender(
-      { ...stores, agents: { getVersion: async () => null } },
-      environment,
-      async ({ body }) => {
-        sent++
-        sentBytes += Buffer.byteLength(body)
-        return OK
-      },
+    sendTrace: traceSender({ ...stores, agents: { getVersion: async () => null } }, environment, ({ body }) =>
+      receive(body),
     ),
-    toRecord: toExecutionRecord,
-    toSummary: toExecutionSummary,
-    toBatchRecord,
+    ...{ toRecord: toExecutionRecord, toSummary: toExecutionSummary, toBatchRecord },
   }
   meter.take()
 

@@ -13,16 +13,17 @@ import {
 /** A row with one run. */
 export const aUsageRow = (values: Partial<UsageKey & UsageTotals> = {}): UsageRow => ({
   ...{ tenantId: null, agentId: 'agent', versionId: 'version', model: null, tokenId: null, scorer: null },
+  ...{ scores: NO_SCORES, runs: 1, cacheHits: 0, errors: {} },
   ...{
-    scores: NO_SCORES,
-    runs: 1,
-    cacheHits: 0,
-    errors: {},
     inputTokens: 0,
     outputTokens: 0,
     cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    webSearches: 0,
+    costNanoUsd: 0,
+    childCostNanoUsd: 0,
   },
-  ...{ cacheWriteTokens: 0, reasoningTokens: 0, webSearches: 0, costNanoUsd: 0, childCostNanoUsd: 0 },
   ...{ unpricedRuns: 0, runTimeMs: 0, unjudgedRuns: 0, unjudgedErrors: 0 },
   ...{ uncomparedRuns: 0, uncomparedCostNanoUsd: 0 },
   ...values,
@@ -61,18 +62,13 @@ export function sumUsage(
   )
   return [...groups.values()].map((group) => {
     const [first] = group as [UsageRow]
-    const key = {
-      // Rows of a store have it, groups do not.
-      ...(dimensions === USAGE_DIMENSIONS && { scorer: null }),
-      ...Object.fromEntries(
-        dimensions.map((name) => [DIMENSION_FIELDS[name], first[DIMENSION_FIELDS[name]]]),
-      ),
-    }
+    const fields = dimensions.map((name) => DIMENSION_FIELDS[name])
+    // Rows of a store have it, groups do not.
+    const scorer = dimensions === USAGE_DIMENSIONS && { scorer: null }
+    const key = { ...scorer, ...Object.fromEntries(fields.map((field) => [field, first[field]])) }
     const numbers = Object.entries(first).filter(([, value]) => typeof value === 'number')
-    const sums = numbers.map(([name]) => [
-      name,
-      group.reduce((sum, row) => sum + Number(row[name as keyof UsageRow]), 0),
-    ])
+    const sumOf = (name: string) => group.reduce((sum, row) => sum + Number(row[name as keyof UsageRow]), 0)
+    const sums = numbers.map(([name]) => [name, sumOf(name)])
     const errors: Record<string, number> = {}
     for (const [code, count] of group.flatMap((row) => Object.entries(row.errors)))
       errors[code] = (errors[code] ?? 0) + count

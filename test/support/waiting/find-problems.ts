@@ -1,4 +1,4 @@
-import { isFinal } from '../../../lib/core/execution.ts'
+import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { WAIT_RESULT } from '../../../lib/core/step.ts'
 import { usedSignals } from '../../../lib/engine/waiting/wake.ts'
@@ -10,15 +10,8 @@ const MINUTE_MS = 60_000
 const RECOVERY_MS = 30 * MINUTE_MS
 
 /** What an item of an execution that has ended must not have. */
-const HELD = [
-  'leaseOwner',
-  'leaseExpiresAt',
-  'openShard',
-  'activeShard',
-  'activeOrder',
-  'openUntil',
-  'suspension',
-]
+const LISTED = ['openShard', 'activeShard', 'activeOrder']
+const HELD = ['leaseOwner', 'leaseExpiresAt', ...LISTED, 'openUntil', 'suspension']
 
 /** The same if no worker dies: a message resumes the run at once. */
 export const PROMPT_MS = 2 * MINUTE_MS
@@ -70,8 +63,7 @@ export async function findProblems(
   const used = usedSignals(steps)
   for (const { id } of acknowledged.signals)
     if (!used.has(id) && !kept.has(id)) problems.push(`The signal ${id} is lost.`)
-  const distinct = new Set(acknowledged.decisions.map(({ decision }) => decision))
-  if (distinct.size > 1) problems.push('Two decisions were acknowledged.')
+  if (new Set(acknowledged.decisions).size > 1) problems.push('Two decisions were acknowledged.')
 
   for (const { step, results } of steps) {
     const ended = results.get(WAIT_RESULT)
@@ -85,11 +77,8 @@ export async function findProblems(
   await run.settle(5 * MINUTE_MS)
   await run.deadLetter()
   await run.sweep()
-  const { status, output, error } = (await run.stored()) ?? {}
-  if (
-    JSON.stringify([status, output, error]) !== JSON.stringify([stored.status, stored.output, stored.error])
-  )
-    problems.push('The run ended twice.')
+  const endOf = ({ status, output, error }: Partial<Execution>) => JSON.stringify([status, output, error])
+  if (endOf((await run.stored()) ?? {}) !== endOf(stored)) problems.push('The run ended twice.')
   return [...problems, ...(await remains(run))]
 }
 
@@ -102,17 +91,13 @@ function findWrongOutput(output: JsonObject, { acknowledged }: WaitingRun, taken
   const problems: string[] = []
   const { signals = [], approval } = output as { signals?: unknown[]; approval?: { decision: string } }
   const received = signals.filter((signal) => signal !== null)
-  const sent = taken.map(
-    (id) => acknowledged.signals.find((signal) => signal.id === id)?.data ?? 'not acknowledged',
-  )
-  if (
-    sent.some((data, index) => data !== 'not acknowledged' && data !== received[index]) ||
-    sent.length !== received.length
-  )
+  const sent = taken.map((id) => acknowledged.signals.find((signal) => signal.id === id)?.data)
+  const isOther = sent.some((data, index) => data !== undefined && data !== received[index])
+  if (isOther || sent.length !== received.length)
     problems.push(`The agent got ${received} instead of ${sent}.`)
   const [decided] = acknowledged.decisions
-  if (decided && approval?.decision !== decided.decision)
-    problems.push(`${decided.decision} was acknowledged, and the agent saw ${approval?.decision}.`)
+  if (decided && approval?.decision !== decided)
+    problems.push(`${decided} was acknowledged, and the agent saw ${approval?.decision}.`)
   if (!decided && approval && approval.decision !== 'timeout')
     problems.push(`Nobody decided, and the agent saw ${approval.decision}.`)
   return problems

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Access, UNLIMITED } from '../../../lib/core/access.ts'
 import type { Version } from '../../../lib/core/agent.ts'
-import { ERRORS, type ErrorCode, ServiceError } from '../../../lib/core/errors.ts'
+import { ServiceError } from '../../../lib/core/errors.ts'
 import { type Execution, isFinal } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import type { Json } from '../../../lib/core/json/json.ts'
@@ -50,7 +50,7 @@ type Message = { body: QueuedExecution; visibleAt: number; receives: number }
 /** What a client was told. */
 export type Acknowledged = {
   signals: { id: string; name: string; data: Json; at: number }[]
-  decisions: { decision: string; at: number }[]
+  decisions: string[]
   cancelled: boolean
 }
 
@@ -95,13 +95,9 @@ export class WaitingRun {
 
   static async create(options: Options): Promise<WaitingRun> {
     const run = new WaitingRun(options)
-    const lease = options.isSync ? { owner: system.newId(), expiresAt: run.time() + TIMES.leaseMs } : null
-    run.execution = executionOf(options.version, {
-      input: { question: '?' },
-      now: run.now,
-      deadlineMs: DEADLINE_MS,
-      lease,
-    })
+    const lease = options.isSync ? { owner: system.newId(), expiresAt: run.now + TIMES.leaseMs } : null
+    const given = { input: { question: '?' }, now: run.now, deadlineMs: DEADLINE_MS, lease }
+    run.execution = executionOf(options.version, given)
     await run.stores.executions.create({ execution: run.execution })
     if (!options.isSync) await run.queue.send({ ...run.ids, tenantId: null })
     return run
@@ -117,7 +113,6 @@ export class WaitingRun {
   }
 
   private readonly system = { newId: system.newId, now: () => ++this.now }
-  time = (): number => this.now
 
   private readonly queue: BatchQueue = {
     send: async ({ delayMs = 0, ...body }) => {
@@ -142,29 +137,23 @@ export class WaitingRun {
     })
     const stores = openStores(worker.tableOf(options.table))
     const startedAt = this.system.now()
-    const engine: Engine = {
-      ...stores,
-      steps: {
-        ...stores.steps,
-        append: async (params) => {
-          const { step } = params
-          const name = step.kind === 'MODEL' ? String(step.number) : step.name
-          if ((this.storedSteps.get(name) ?? Number.POSITIVE_INFINITY) < startedAt)
-            this.problems.push(`The step "${name}" was computed after it was stored.`)
-          const isStored = await stores.steps.append(params)
-          if (isStored && !this.storedSteps.has(name)) this.storedSteps.set(name, this.system.now())
-          return isStored
-        },
-      },
-      queue: { ...this.queue, send: worker.wrap('send', this.queue.send) },
-      system: this.system,
-      times: TIMES,
+    const append: typeof stores.steps.append = async (params) => {
+      const { step } = params
+      const name = step.kind === 'MODEL' ? String(step.number) : step.name
+      if ((this.storedSteps.get(name) ?? Number.POSITIVE_INFINITY) < startedAt)
+        this.problems.push(`The step "${name}" was computed after it was stored.`)
+      const isStored = await stores.steps.append(params)
+      if (isStored && !this.storedSteps.has(name)) this.storedSteps.set(name, this.system.now())
+      return isStored
     }
+    const queue = { ...this.queue, send: worker.wrap('send', this.queue.send) }
+    const steps = { ...stores.steps, append }
+    const engine: Engine = { ...stores, steps, queue, system: this.system, times: TIMES }
     return { worker, engine }
   }
 
   /** The worker of the request, as `submitSync` has it. */
-  async runInline(): Promise<void> {
+  private async runInline(): Promise<void> {
     const { worker, engine } = this.newWorker()
     const { lease } = this.execution
     if (!lease) throw new Error('The run is not synchronous.')
@@ -173,7 +162,7 @@ export class WaitingRun {
     await engine.queue.send({ ...this.ids, tenantId: null, delayMs: result.delayMs }).catch(() => undefined)
   }
 
-  start(): Promise<unknown> {
+  start(): Promise<void> {
     return this.options.isSync ? this.runInline() : this.deliver(0)
   }
 
@@ -182,10 +171,10 @@ export class WaitingRun {
   }
 
   /** Delivers a message. `isDuplicate`: it stays visible, as SQS may deliver it again. */
-  async deliver(index: number, isDuplicate = false): Promise<unknown> {
+  async deliver(index: number, isDuplicate = false): Promise<void> {
     const { visible } = this
     const message = visible[index % Math.max(visible.length, 1)]
-    if (!message) return null
+    if (!message) return
     message.receives += 1
     if (message.receives > MAX_ATTEMPTS) {
       await this.deadLetter()
@@ -202,10 +191,9 @@ export class WaitingRun {
         },
       },
     })
-    if (worker.isDead) return 'died'
+    if (worker.isDead) return
     if (typeof result !== 'string') message.visibleAt = this.now + result.retryInMs
     else if (!isDuplicate) this.remove(message)
-    return result
   }
 
   private remove(message: Message): void {
@@ -255,40 +243,27 @@ export class WaitingRun {
     return this.stores.executions.get(this.execution)
   }
 
-  /** Sends a signal and returns the HTTP status. @param key an idempotency key */
-  async signal(name: string, key?: string): Promise<number> {
+  /** A client sends a signal. @param key an idempotency key */
+  async signal(name: string, key?: string): Promise<void> {
     const { stores, queue, system, acknowledged } = this
-    const sending = {
-      ...this.ids,
-      access: this.access,
-      name,
-      data: key ?? system.newId(),
-      idempotencyKey: key,
-    }
-    try {
-      const { id } = await sendSignal({ ...stores, queue, system, times: TIMES }, sending)
-      if (!acknowledged.signals.some((known) => known.id === id))
-        acknowledged.signals.push({ id, name, data: sending.data, at: this.now })
-    } catch (error) {
-      return statusOf(error)
-    }
+    const data = key ?? system.newId()
+    const sending = { ...this.ids, access: this.access, name, data, idempotencyKey: key }
+    const sent = await unlessRefused(sendSignal({ ...stores, queue, system, times: TIMES }, sending))
+    if (!sent) return
+    if (!acknowledged.signals.some(({ id }) => id === sent.id))
+      acknowledged.signals.push({ id: sent.id, name, data, at: this.now })
     this.noteCompleteness()
-    return 202
   }
 
-  /** Decides on the approval and returns the HTTP status. */
-  async decide(decision: 'approve' | 'reject'): Promise<number> {
+  /** A client decides on the approval. */
+  async decide(decision: 'approve' | 'reject'): Promise<void> {
     const { stores, queue, system, acknowledged } = this
     const approvalId = approvalIdOfWait(this.options.scenario.approval ?? '')
     const deciding = { ...this.ids, access: this.access, approvalId, decision, input: null, note: null }
-    try {
-      await decideApproval({ ...stores, queue, system, times: TIMES }, deciding)
-    } catch (error) {
-      return statusOf(error)
-    }
-    acknowledged.decisions.push({ decision, at: this.now })
+    const decided = decideApproval({ ...stores, queue, system, times: TIMES }, deciding)
+    if (!(await unlessRefused(decided))) return
+    acknowledged.decisions.push(decision)
     this.noteCompleteness()
-    return 200
   }
 
   private noteCompleteness(): void {
@@ -327,11 +302,11 @@ export class WaitingRun {
         summary.lease?.expiresAt ?? until,
       ]
       const next = Math.min(...times.filter((time) => time >= this.now).map((time) => time + 1))
-      if (next >= until) {
+      if (next < until) this.now = next
+      else {
         this.now = Math.max(until, this.now)
         return false
       }
-      this.now = next
     }
   }
 
@@ -360,7 +335,9 @@ export class WaitingRun {
   }
 }
 
-function statusOf(error: unknown): number {
-  if (!(error instanceof ServiceError)) throw error
-  return ERRORS[error.code as ErrorCode].status
-}
+/** What the service answers; null if it refuses that. */
+const unlessRefused = <T>(answer: Promise<T>): Promise<T | null> =>
+  answer.catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error
+    return null
+  })
