@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { aModelAgent } from '../support/engine/model-agent.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 import { getExecutionId } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
-let org: TestOrganization
-
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('echo')
-  await org.publish('failing')
-  await org.publish('wait')
-})
+const org = await organizationWith('echo', 'failing', 'wait')
 
 const createExecution = async () => getExecutionId(await org.run('echo', { text: 'said' }))
 const giveFeedback = (id: string, body: object) =>
@@ -22,19 +16,10 @@ describe('PUT feedback', () => {
     const id = await createExecution()
     const before = await org.getExecution(id)
     expect(before).toMatchObject({ feedback: null, learnedFrom: [] })
-    const { status, json } = await giveFeedback(id, {
-      rating: -1,
-      correctedOutput: { text: 'meant' },
-      note: 'No.',
-    })
-    expect(status).toBe(200)
-    const feedback = {
-      rating: -1,
-      correctedOutput: { text: 'meant' },
-      note: 'No.',
-      updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/),
-    }
-    expect(json).toEqual({ ...before, feedback })
+    const given = { rating: -1, correctedOutput: { text: 'meant' }, note: 'No.' }
+    const { status, json } = await giveFeedback(id, given)
+    const updatedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/)
+    expect([status, json]).toEqual([200, { ...before, feedback: { ...given, updatedAt } }])
     expect(await org.getExecution(id)).toEqual(json)
     const list = (await org.call('GET', '/v1/agents/echo/executions?limit=100')).json
     expect(list).toContainEqual(json)

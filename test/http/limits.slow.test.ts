@@ -1,59 +1,43 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { newOrganization } from '../support/engine/organization.ts'
+import { idsOf, readPages } from '../support/service/client.ts'
 import { tableOn } from '../support/tables/emulators.ts'
 
 const { limits: store } = openStores(tableOn('dynamodb'))
 
-let own: TestOrganization
-let agentId: string
-beforeAll(async () => {
-  own = await newOrganization()
-  agentId = (await own.publish('echo')).agentId
-})
+const own = await newOrganization()
+const { agentId } = await own.publish('echo')
 
 const tenantPath = (id: string) => `/v1/tenants/${encodeURIComponent(id)}/limits`
-const AGENT_PATH = '/v1/agents/echo/limits'
 const NONE = {
-  maxOpenExecutions: null,
-  maxRunsPerMinute: null,
-  maxCostUsd: { day: null, month: null },
-  warnAt: null,
-  queueWhenFull: false,
+  ...{ maxOpenExecutions: null, maxRunsPerMinute: null, maxCostUsd: { day: null, month: null } },
+  ...{ warnAt: null, queueWhenFull: false },
 }
 const ALL = {
-  maxOpenExecutions: 10,
-  maxRunsPerMinute: 60,
-  maxCostUsd: { day: 0.5, month: 12.25 },
-  warnAt: 0.8,
-  queueWhenFull: true,
+  ...{ maxOpenExecutions: 10, maxRunsPerMinute: 60, maxCostUsd: { day: 0.5, month: 12.25 } },
+  ...{ warnAt: 0.8, queueWhenFull: true },
 }
 const MONTH = expect.stringMatching(/^\d{4}-\d\d-01T00:00:00\.000Z$/)
 const UNUSED = { spentUsd: { day: 0, month: 0 }, openExecutions: 0 }
 
 describe('limits', () => {
   it.each([
-    ['a tenant', tenantPath('acme'), () => ({ tenantId: 'acme' })],
-    ['an agent', AGENT_PATH, () => ({ agentId })],
+    ['a tenant', tenantPath('acme'), { tenantId: 'acme' }],
+    ['an agent', '/v1/agents/echo/limits', { agentId }],
   ])('of %s are set, read, replaced and deleted', async (_, path, subject) => {
     expect(await own.call('GET', path)).toMatchObject({ status: 404, json: { code: 'LimitsNotFound' } })
     const set = await own.call('PUT', path, { body: ALL })
-    const record = {
-      ...{ ...subject(), ...ALL, costCountedFrom: MONTH },
-      updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
-    }
+    const updatedAt = expect.stringMatching(/^\d{4}-.*Z$/)
+    const record = { ...subject, ...ALL, costCountedFrom: MONTH, updatedAt }
     expect([set.status, set.json]).toEqual([200, record])
     const read = await own.call('GET', path)
     expect([read.status, read.json]).toEqual([200, { ...record, ...UNUSED }])
     const replaced = await own.call('PUT', path, { body: { maxCostUsd: { month: 3 }, warnAt: null } })
-    const cost = { day: null, month: 3 }
-    expect(replaced.json).toEqual({ ...record, ...NONE, maxCostUsd: cost })
-    expect((await own.call('PUT', path, { body: { maxCostUsd: null } })).json).toEqual({
-      ...record,
-      ...NONE,
-      costCountedFrom: null,
-    })
+    expect(replaced.json).toEqual({ ...record, ...NONE, maxCostUsd: { day: null, month: 3 } })
+    const none = await own.call('PUT', path, { body: { maxCostUsd: null } })
+    expect(none.json).toEqual({ ...record, ...NONE, costCountedFrom: null })
     expect((await own.call('DELETE', path)).status).toBe(204)
     for (const method of ['DELETE', 'GET'])
       expect(await own.call(method, path)).toMatchObject({ status: 404, json: { code: 'LimitsNotFound' } })
@@ -80,8 +64,7 @@ describe('limits', () => {
     ['{"maxOpen":1}', '/maxOpen', /not a limit. Allowed fields: maxOpenExecutions, maxRunsPerMinute/],
     ['{"__proto__":{"maxOpenExecutions":1}}', '/__proto__', /not a limit/],
   ])('reject the body %s', async (body, pointer, message) => {
-    const response = await own.call('PUT', tenantPath('wrong'), { raw: body })
-    const { status, json } = response
+    const { status, json } = await own.call('PUT', tenantPath('wrong'), { raw: body })
     expect([status, json.code, json.errors?.[0].path]).toEqual([422, 'InputSchemaMismatch', pointer])
     expect(json.errors[0].message).toMatch(message)
     expect((await own.call('GET', tenantPath('wrong'))).status).toBe(404)
@@ -98,15 +81,12 @@ describe('the list of limits', () => {
     const both = await org.withLimits({ agents: ['echo', counted.agentId] })
     const one = await org.withLimits({ agents: ['echo'] })
     const idsOf = async (call: typeof one, query = '') =>
-      (await call('GET', `/v1/limits${query}`)).json.map((each: { agentId: string }) => each.agentId)
+      idsOf((await call('GET', `/v1/limits${query}`)).json, 'agentId')
     const all = [echo.agentId, counted.agentId].sort()
     expect([await idsOf(both), await idsOf(one)]).toEqual([all, [echo.agentId]])
     expect([await idsOf(one, '?kind=tenant'), await idsOf(one, '?kind=agent')]).toEqual([[], [echo.agentId]])
-    const first = await both('GET', '/v1/limits?limit=1')
-    expect(first.json).toMatchObject([{ agentId: all[0] }])
-    const next = /<(?:https?:\/\/[^/]*)?([^>]*)>/.exec(first.headers.get('link') ?? '')?.[1] ?? ''
-    const second = await both('GET', next)
-    expect([second.json, second.headers.get('link')]).toMatchObject([[{ agentId: all[1] }], null])
+    const pages = await readPages(both, '/v1/limits?limit=1')
+    expect(pages.map(({ json }) => idsOf(json, 'agentId'))).toEqual(all.map((id) => [id]))
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const response = await one(method, tenantPath('acme'), method === 'PUT' ? { body: ALL } : {})
       expect([response.status, response.json.code]).toEqual([403, 'Forbidden'])

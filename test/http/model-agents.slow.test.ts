@@ -5,15 +5,13 @@ import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts
 import { system } from '../../lib/system.ts'
 import { finalAnswer } from '../support/engine/model-agent.ts'
 import { sharedTable } from '../support/engine/organization.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
+import { startScriptedModel } from '../support/scripted-model/start-scripted-model.ts'
 import {
-  type ApiClient,
   createLocalClient,
   getExecutionId,
   readDevToken,
   waitForExecution,
 } from '../support/service/client.ts'
-import type { Service } from '../support/service/start-service.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 import { secret } from '../tools/tools.ts'
 
@@ -25,30 +23,21 @@ const TRIAGE = '/v1/agents/triage-scripted/executions'
 const AT_ENDPOINT = '/v1/agents/at-endpoint/executions'
 const KEY = 'the-key-of-groq-4711'
 const summary = { summary: 'Short.', topics: ['brevity'] }
-let scripted: ScriptedModel
-let service: Service
-let call: ApiClient
+const scripted = await startScriptedModel()
+const groq = {
+  ...{ baseUrl: `${scripted.url}/openai-compatible/v1`, apiKey: secret('GROQ_KEY'), traits: { json: false } },
+  prices: { 'priced*': { input: 1000, output: 2000 } },
+}
+const service = await services.start(folder, {
+  ...(scripted.environmentFor() as Record<string, string>),
+  DYNAMODB_ENDPOINT: inject('dynamodb'),
+  POWERTOOLS_LOG_LEVEL: 'INFO',
+  GROQ_KEY: KEY,
+  MODEL_ENDPOINTS: JSON.stringify({ groq }),
+})
+const call = createLocalClient(service.url, folder)
 
 beforeAll(async () => {
-  scripted = await startScriptedModel()
-  const apiKey = secret('GROQ_KEY')
-  const endpoints = {
-    groq: {
-      ...{ baseUrl: `${scripted.url}/openai-compatible/v1`, apiKey, traits: { json: false } },
-      prices: { 'priced*': { input: 1000, output: 2000 } },
-    },
-    azure: { baseUrl: `${scripted.url}/openai/v1`, format: 'openai', headers: { 'api-key': apiKey } },
-  }
-  service = await services.start(folder, {
-    ...(scripted.environmentFor() as Record<string, string>),
-    ANTHROPIC_API_KEY: '',
-    DYNAMODB_ENDPOINT: inject('dynamodb'),
-    POWERTOOLS_LOG_LEVEL: 'INFO',
-    DEFAULT_MODEL: scripted.modelFor('openai', 'default-model'),
-    GROQ_KEY: KEY,
-    MODEL_ENDPOINTS: JSON.stringify(endpoints),
-  })
-  call = createLocalClient(service.url, folder)
   const own = scripted.modelFor('openai-compatible', 'own')
   await publish('summarize-text', 'summarize-scripted', own)
   await publish('triage-ticket', 'triage-scripted', own)
@@ -97,9 +86,8 @@ describe('the sample agents', () => {
     const children = (await call('GET', '/v1/agents/redact-pii/executions')).json
     expect(children[0]).toMatchObject({ source: 'AGENT', parentExecutionId: json.id, status: 'SUCCESS' })
     expect(steps[0].toolCalls[0]).toMatchObject({ executionId: children[0].id, attempt: 1 })
-    expect(Date.parse(steps[0].toolCalls[0].startedAt)).toBeGreaterThanOrEqual(
-      Date.parse(steps[0].finishedAt),
-    )
+    const [{ finishedAt, toolCalls }] = steps
+    expect(Date.parse(toolCalls[0].startedAt)).toBeGreaterThanOrEqual(Date.parse(finishedAt))
   })
 })
 
@@ -118,19 +106,20 @@ describe('an agent whose model is of an endpoint', () => {
 describe('the log', () => {
   it('contains IDs and outcomes, but no input, output or model text', async () => {
     const name = system.newId()
-    const secrets = ['sent-4711', 'said-4712', 'returned-4713', 'failed-4714']
+    const secrets = ['sent-4711', 'said-4712', 'returned-4713', 'failed-4714'] as const
+    const [sent, said, returned, message] = secrets
     scripted.script(name, [
-      { text: secrets[1] as string, calls: [{ name: 'redact', input: { content: secrets[1] as string } }] },
-      { calls: [finalAnswer({ summary: secrets[2] as string, topics: [] })] },
-      { status: 400, message: secrets[3] as string },
+      { text: said, calls: [{ name: 'redact', input: { content: said } }] },
+      { calls: [finalAnswer({ summary: returned, topics: [] })] },
+      { status: 400, message },
     ])
     const model = encodeURIComponent(scripted.modelFor('openai-compatible', name))
-    const options = { body: { text: secrets[0] } }
+    const options = { body: { text: sent } }
     const done = await call('POST', `${SUMMARIZE}?model=${model}`, options)
-    expect(done.json.summary).toBe(secrets[2])
+    expect(done.json.summary).toBe(returned)
     const failed = await call('POST', `${SUMMARIZE}?model=${model}`, options)
     expect(failed.json.code).toBe('ExecutionFailed')
-    await call('POST', SUMMARIZE, { raw: `{"text": "${secrets[0]}"` })
+    await call('POST', SUMMARIZE, { raw: `{"text": "${sent}"` })
 
     await vi.waitFor(() => expect(service.output()).toContain('"code":"InvalidJson"'))
     const log = service.output()

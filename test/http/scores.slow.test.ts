@@ -3,12 +3,7 @@ import { newOrganization, type TestOrganization } from '../support/engine/organi
 import { waitUntil } from '../support/processes/processes.ts'
 import { getExecutionId } from '../support/service/client.ts'
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('brief')
-  await org.publish('scored')
-})
+const org = await organizationWith('brief', 'scored')
 
 /** The record of a run, once its scorer has ended. */
 async function scored(text: string) {

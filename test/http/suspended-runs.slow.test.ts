@@ -2,11 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { getExecutionId } from '../support/service/client.ts'
 
-let own: TestOrganization
-beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('waits')
-})
+const own = await organizationWith('waits')
 
 /** A run that waits for a signal which nobody sends. */
 async function suspended() {

@@ -23,11 +23,7 @@ async function inOneSecond<T>(request: () => Promise<T>): Promise<T> {
   )
 }
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  for (const slug of ['echo', 'counted', 'three-steps']) await org.publish(slug)
-})
+const org = await organizationWith('echo', 'counted', 'three-steps')
 
 const run = (client: ApiClient, query = '', headers = {}, slug = 'echo') =>
   client('POST', `/v1/agents/${slug}/executions${query}`, { body: { text: 'x' }, headers })
