@@ -39,15 +39,13 @@ function parseCsv(text: string): string[][] {
   return rows
 }
 
-describe('toUsageRecord', () => {
-  it('has only the groups that were asked for, and costs in dollars', () => {
-    const { agentId: _, versionId: __, model: ___, tokenId: ____, ...row } = aUsageRow({ tenantId: 'acme' })
-    const errors = { AgentFailed: 2 }
-    const record = toUsageRecord({ start, ...row, errors, costNanoUsd: 1_234_567_891, childCostNanoUsd: 1 })
-    expect(JSON.stringify(record)).toBe(
-      '{"start":"2026-11-25T10:00:00Z","tenantId":"acme","runs":1,"cacheHits":0,"errors":{"AgentFailed":2},"inputTokens":0,"outputTokens":0,"cachedInputTokens":0,"cacheWriteTokens":0,"reasoningTokens":0,"webSearches":0,"costUsd":1.234567891,"childCostUsd":1e-9,"unpricedRuns":0,"runTimeMs":0}',
-    )
-  })
+it('toUsageRecord has only the groups that were asked for, and costs in dollars', () => {
+  const { agentId: _, versionId: __, model: ___, tokenId: ____, ...row } = aUsageRow({ tenantId: 'acme' })
+  const errors = { AgentFailed: 2 }
+  const record = toUsageRecord({ start, ...row, errors, costNanoUsd: 1_234_567_891, childCostNanoUsd: 1 })
+  expect(JSON.stringify(record)).toBe(
+    '{"start":"2026-11-25T10:00:00Z","tenantId":"acme","runs":1,"cacheHits":0,"errors":{"AgentFailed":2},"inputTokens":0,"outputTokens":0,"cachedInputTokens":0,"cacheWriteTokens":0,"reasoningTokens":0,"webSearches":0,"costUsd":1.234567891,"childCostUsd":1e-9,"unpricedRuns":0,"runTimeMs":0}',
+  )
 })
 
 describe('toUsageCsv', () => {

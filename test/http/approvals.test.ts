@@ -59,23 +59,21 @@ describe('POST …/approvals/{approvalId}', () => {
   })
 })
 
-describe('GET /v1/approvals', () => {
-  it('filters by agent and tenant, and shows limited tokens their own', async () => {
-    const { executionId } = await waiting('filtered')
-    const listed = async (query: string, client = approver) => {
-      const { json } = await client('GET', `/v1/approvals?limit=100&${query}`)
-      return json.code ?? idsOf(json, 'executionId')
-    }
-    expect(await listed('tenantId=filtered')).toEqual([executionId])
-    expect(await listed('tenantId=filtered&agent=asks')).toEqual([executionId])
-    expect(await listed('agent=nobody')).toBe('AgentNotFound')
-    expect(await listed('', await own.withLimits({ tenantId: 'filtered' }))).toEqual([executionId])
-    expect(await listed('', await own.withLimits({ tenantId: 'globex' }))).toEqual([])
-    expect(await listed('', await own.withLimits({ agents: ['echo'] }))).toEqual([])
-    expect(await listed('agent=asks', await own.withLimits({ agents: ['echo'] }))).toBe('AgentNotFound')
-    expect(await listed('', await own.withLimits({ scopes: ['run'] }))).toBe('Forbidden')
-    expect(await listed('cursor=x')).toBe('InvalidQueryParameter')
-  })
+it('GET /v1/approvals filters by agent and tenant, and shows limited tokens their own', async () => {
+  const { executionId } = await waiting('filtered')
+  const listed = async (query: string, client = approver) => {
+    const { json } = await client('GET', `/v1/approvals?limit=100&${query}`)
+    return json.code ?? idsOf(json, 'executionId')
+  }
+  expect(await listed('tenantId=filtered')).toEqual([executionId])
+  expect(await listed('tenantId=filtered&agent=asks')).toEqual([executionId])
+  expect(await listed('agent=nobody')).toBe('AgentNotFound')
+  expect(await listed('', await own.withLimits({ tenantId: 'filtered' }))).toEqual([executionId])
+  expect(await listed('', await own.withLimits({ tenantId: 'globex' }))).toEqual([])
+  expect(await listed('', await own.withLimits({ agents: ['echo'] }))).toEqual([])
+  expect(await listed('agent=asks', await own.withLimits({ agents: ['echo'] }))).toBe('AgentNotFound')
+  expect(await listed('', await own.withLimits({ scopes: ['run'] }))).toBe('Forbidden')
+  expect(await listed('cursor=x')).toBe('InvalidQueryParameter')
 })
 
 const send = (id: string, name: string, options: RequestOptions = {}) =>
@@ -125,14 +123,12 @@ describe('a signal', () => {
   })
 })
 
-describe('data that violates the schema of a wait', () => {
-  it('is refused while the run waits', async () => {
-    const id = getExecutionId(await own.run('calls-back', {}))
-    const { status, json } = await send(id, 'paid', { body: { id: 1 } })
-    expect([status, json.code]).toEqual([422, 'InputSchemaMismatch'])
-    expect(json.errors).toMatchObject([{ path: '/id' }])
-    expect(await listed(id)).toEqual([])
-    expect((await send(id, 'paid', { body: { id: '1' } })).status).toBe(202)
-    expect(await waitForExecution(own.call, id)).toMatchObject({ output: { id: '1' } })
-  })
+it('data that violates the schema of a wait is refused while the run waits', async () => {
+  const id = getExecutionId(await own.run('calls-back', {}))
+  const { status, json } = await send(id, 'paid', { body: { id: 1 } })
+  expect([status, json.code]).toEqual([422, 'InputSchemaMismatch'])
+  expect(json.errors).toMatchObject([{ path: '/id' }])
+  expect(await listed(id)).toEqual([])
+  expect((await send(id, 'paid', { body: { id: '1' } })).status).toBe(202)
+  expect(await waitForExecution(own.call, id)).toMatchObject({ output: { id: '1' } })
 })

@@ -70,38 +70,36 @@ describe('a callback', () => {
   })
 })
 
-describe('a callback that no run has made', () => {
-  it('gets the response for a run that does not exist', async () => {
-    const { id, mac, secret, path } = await waiting()
-    const other = await waiting()
-    const theirs = getExecutionId(await own.run('waits', { signal: 'paid' }))
-    const ended = await waiting()
-    await own.call('POST', `/v1/agent_executions/${ended.id}/cancel`)
-    const missing = system.newId()
-    const guessed = [
-      `/v1/callbacks/${missing}/paid/${mac}`,
-      `/v1/callbacks/x/paid/${mac}`,
-      `/v1/callbacks/${id}/paid/guessed`,
-      `/v1/callbacks/${id}/paid/${mac.slice(0, -1)}`,
-      `/v1/callbacks/${id}/paid/${mac}x`,
-      `/v1/callbacks/${id}/paid/${mac.slice(0, -1)}%C3%A4`,
-      `/v1/callbacks/${id}/paid/${mac.toLowerCase()}`,
-      `/v1/callbacks/${id}/paid/${other.mac}`,
-      `/v1/callbacks/${id}/other/${mac}`,
-      `/v1/callbacks/${id}/a%2Fb/${macOf(secret, id, 'a/b')}`,
-      `/v1/callbacks/${id}/__proto__/${mac}`,
-      // A run without callbacks, whose secret is none.
-      `/v1/callbacks/${theirs}/paid/${macOf('', theirs, 'paid')}`,
-      `/v1/callbacks/${theirs}/paid/${macOf('null', theirs, 'paid')}`,
-      ended.path,
-    ]
-    const expected = comparable(await post(`/v1/callbacks/${missing}/paid/guessed`))
-    expect(expected[0]).toBe(404)
-    for (const each of guessed) expect(comparable(await post(each)), each).toEqual(expected)
-    const { json } = await own.call('GET', `/v1/agent_executions/${id}/signals`)
-    expect(json).toEqual([])
-    // A token changes nothing, and the ID is one in capital letters, too.
-    expect(comparable(await own.call('POST', guessed[2] ?? '', { body: { id: 'p-1' } }))).toEqual(expected)
-    expect((await post(path.replace(id, id.toUpperCase()))).status).toBe(202)
-  })
+it('a callback that no run has made gets the response for a run that does not exist', async () => {
+  const { id, mac, secret, path } = await waiting()
+  const other = await waiting()
+  const theirs = getExecutionId(await own.run('waits', { signal: 'paid' }))
+  const ended = await waiting()
+  await own.call('POST', `/v1/agent_executions/${ended.id}/cancel`)
+  const missing = system.newId()
+  const guessed = [
+    `/v1/callbacks/${missing}/paid/${mac}`,
+    `/v1/callbacks/x/paid/${mac}`,
+    `/v1/callbacks/${id}/paid/guessed`,
+    `/v1/callbacks/${id}/paid/${mac.slice(0, -1)}`,
+    `/v1/callbacks/${id}/paid/${mac}x`,
+    `/v1/callbacks/${id}/paid/${mac.slice(0, -1)}%C3%A4`,
+    `/v1/callbacks/${id}/paid/${mac.toLowerCase()}`,
+    `/v1/callbacks/${id}/paid/${other.mac}`,
+    `/v1/callbacks/${id}/other/${mac}`,
+    `/v1/callbacks/${id}/a%2Fb/${macOf(secret, id, 'a/b')}`,
+    `/v1/callbacks/${id}/__proto__/${mac}`,
+    // A run without callbacks, whose secret is none.
+    `/v1/callbacks/${theirs}/paid/${macOf('', theirs, 'paid')}`,
+    `/v1/callbacks/${theirs}/paid/${macOf('null', theirs, 'paid')}`,
+    ended.path,
+  ]
+  const expected = comparable(await post(`/v1/callbacks/${missing}/paid/guessed`))
+  expect(expected[0]).toBe(404)
+  for (const each of guessed) expect(comparable(await post(each)), each).toEqual(expected)
+  const { json } = await own.call('GET', `/v1/agent_executions/${id}/signals`)
+  expect(json).toEqual([])
+  // A token changes nothing, and the ID is one in capital letters, too.
+  expect(comparable(await own.call('POST', guessed[2] ?? '', { body: { id: 'p-1' } }))).toEqual(expected)
+  expect((await post(path.replace(id, id.toUpperCase()))).status).toBe(202)
 })

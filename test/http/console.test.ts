@@ -51,13 +51,14 @@ describe('GET /console', () => {
   })
 })
 
-describe('the files of the console', () => {
-  it.each([
-    ['br, gzip', 'br', brotliDecompressSync],
-    ['gzip, deflate, br;q=0', 'gzip', gunzipSync],
-    ['identity', undefined, (bytes: Buffer) => bytes],
-    ['', undefined, (bytes: Buffer) => bytes],
-  ])('are compressed as the client accepts it: "%s"', async (accepted, encoding, decode) => {
+it.each([
+  ['br, gzip', 'br', brotliDecompressSync],
+  ['gzip, deflate, br;q=0', 'gzip', gunzipSync],
+  ['identity', undefined, (bytes: Buffer) => bytes],
+  ['', undefined, (bytes: Buffer) => bytes],
+])(
+  'the files of the console are compressed as the client accepts it: "%s"',
+  async (accepted, encoding, decode) => {
     const { text: page } = await anonymous('GET', '/console')
     const file = `/${/console\/main-\w+\.js/.exec(page)?.[0]}`
     const plain = await getRaw(file)
@@ -65,8 +66,8 @@ describe('the files of the console', () => {
     expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'Accept-Encoding'])
     expect(decode(body).equals(plain.body)).toBe(true)
     if (encoding) expect(body.length).toBeLessThan(plain.body.length / 2)
-  })
-})
+  },
+)
 
 const content = Buffer.from('<head>\n    <title>Console</title></head>')
 

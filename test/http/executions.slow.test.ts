@@ -45,37 +45,31 @@ describe('POST executions', () => {
   )
 })
 
-describe('GET executions', () => {
-  it.each(['/v1/agent_executions', '/v1/agents/echo/executions'])(
-    '%s leaves out payloads with fields=summary',
-    async (path) => {
-      const { json } = await org.call('GET', `${path}?limit=3`)
-      const { json: summaries } = await org.call('GET', `${path}?limit=3&fields=summary`)
-      type Payloads = Record<'input' | 'output' | 'inputAdaptations' | 'feedback' | 'logs', unknown>
-      const withoutPayloads = ({ input, output, inputAdaptations, feedback, logs, ...rest }: Payloads) => rest
-      expect(summaries).toEqual(json.map(withoutPayloads))
-      expect((await org.call('GET', `${path}?limit=3&fields=all`)).json).toEqual(json)
-    },
-  )
+it.each(['/v1/agent_executions', '/v1/agents/echo/executions'])(
+  '%s leaves out payloads with fields=summary',
+  async (path) => {
+    const { json } = await org.call('GET', `${path}?limit=3`)
+    const { json: summaries } = await org.call('GET', `${path}?limit=3&fields=summary`)
+    type Payloads = Record<'input' | 'output' | 'inputAdaptations' | 'feedback' | 'logs', unknown>
+    const withoutPayloads = ({ input, output, inputAdaptations, feedback, logs, ...rest }: Payloads) => rest
+    expect(summaries).toEqual(json.map(withoutPayloads))
+    expect((await org.call('GET', `${path}?limit=3&fields=all`)).json).toEqual(json)
+  },
+)
+
+it.each(variants('/v1/agent_executions/{id}'))('DELETE %s deletes the execution', async (path) => {
+  const id = getExecutionId(await org.run('echo', { text: 'x' }))
+  const response = await org.call('DELETE', path.replace('{id}', id))
+  expect([response.status, response.text]).toEqual([204, ''])
+  expect((await org.getExecution(id)).code).toBe('ExecutionNotFound')
+  expect((await org.call('DELETE', `/v1/agent_executions/${id}`)).json.code).toBe('ExecutionNotFound')
+  expect((await org.call('GET', '/v1/agent_executions?limit=100')).text).not.toContain(id)
 })
 
-describe('DELETE executions', () => {
-  it.each(variants('/v1/agent_executions/{id}'))('%s deletes the execution', async (path) => {
-    const id = getExecutionId(await org.run('echo', { text: 'x' }))
-    const response = await org.call('DELETE', path.replace('{id}', id))
-    expect([response.status, response.text]).toEqual([204, ''])
-    expect((await org.getExecution(id)).code).toBe('ExecutionNotFound')
-    expect((await org.call('DELETE', `/v1/agent_executions/${id}`)).json.code).toBe('ExecutionNotFound')
-    expect((await org.call('GET', '/v1/agent_executions?limit=100')).text).not.toContain(id)
-  })
-})
-
-describe('POST cancel', () => {
-  it.each(variants('/v1/agent_executions/{id}/cancel'))('%s ends the execution', async (path) => {
-    const { json } = await org.run('wait', { seconds: 60 }, 'execMode=async')
-    const cancelled = await org.call('POST', path.replace('{id}', json.id))
-    const state = { id: json.id, status: 'ERROR', output: null, error: { code: 'Cancelled' } }
-    expect(cancelled).toMatchObject({ status: 200, json: state })
-    expect(await org.getExecution(json.id)).toEqual(cancelled.json)
-  })
+it.each(variants('/v1/agent_executions/{id}/cancel'))('POST %s ends the execution', async (path) => {
+  const { json } = await org.run('wait', { seconds: 60 }, 'execMode=async')
+  const cancelled = await org.call('POST', path.replace('{id}', json.id))
+  const state = { id: json.id, status: 'ERROR', output: null, error: { code: 'Cancelled' } }
+  expect(cancelled).toMatchObject({ status: 200, json: state })
+  expect(await org.getExecution(json.id)).toEqual(cancelled.json)
 })

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { agentIdOf } from '../../lib/core/ids.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { aModelAgent } from '../support/engine/model-agent.ts'
 import { newOrganization, sharedTable } from '../support/engine/organization.ts'
-import { getExecutionId } from '../support/service/client.ts'
+import { type ApiClient, getExecutionId } from '../support/service/client.ts'
 import { organizationWith } from '../support/service/organization-with.ts'
 
 const org = await organizationWith('echo', 'failing', 'wait')
@@ -82,5 +84,36 @@ describe('PUT feedback', () => {
       expect(json.errors[0].message.startsWith(path)).toBe(true)
     }
     expect(await org.getExecution(id)).toEqual(before)
+  })
+})
+
+/** What runs learn from an execution after the client has corrected it. */
+async function correct(client: ApiClient) {
+  const id = await createExecution()
+  const body = { rating: -1, correctedOutput: { text: 'corrected' } }
+  const { status } = await client('PUT', `/v1/agent_executions/${id}/feedback`, { body })
+  const [example] = await executionStore(sharedTable()).getExamples({
+    ...{ organizationId: org.id, agentId: agentIdOf(org.id, 'echo'), tenantId: null },
+    ids: [id],
+  })
+  return { status, taught: example?.output.text, shown: (await org.getExecution(id)).feedback?.rating }
+}
+
+describe('what feedback teaches', () => {
+  it.each([
+    [['run'], 'said'],
+    [['run', 'read'], 'said'],
+    [['review'], 'corrected'],
+    [['manage'], 'corrected'],
+    [['run', 'review'], 'corrected'],
+    [null, 'corrected'],
+  ] as const)('of a token with the scopes %j teaches that the output is "%s"', async (scopes, taught) => {
+    const client = await org.withLimits({ scopes: scopes && [...scopes] })
+    expect(await correct(client)).toEqual({ status: 200, taught, shown: -1 })
+  })
+
+  it('of a token with the scope read alone is refused', async () => {
+    const client = await org.withLimits({ scopes: ['read'] })
+    expect(await correct(client)).toEqual({ status: 403, taught: 'said', shown: undefined })
   })
 })

@@ -71,51 +71,47 @@ describe('limits', () => {
   })
 })
 
-describe('the list of limits', () => {
-  it('of a token that is limited to agents has only theirs', async () => {
-    const org = await newOrganization()
-    const echo = await org.publish('echo')
-    const counted = await org.publish('counted')
-    for (const slug of ['echo', 'counted']) await org.call('PUT', `/v1/agents/${slug}/limits`, { body: ALL })
-    await org.call('PUT', tenantPath('acme'), { body: ALL })
-    const both = await org.withLimits({ agents: ['echo', counted.agentId] })
-    const one = await org.withLimits({ agents: ['echo'] })
-    const idsOf = async (call: typeof one, query = '') =>
-      idsOf((await call('GET', `/v1/limits${query}`)).json, 'agentId')
-    const all = [echo.agentId, counted.agentId].sort()
-    expect([await idsOf(both), await idsOf(one)]).toEqual([all, [echo.agentId]])
-    expect([await idsOf(one, '?kind=tenant'), await idsOf(one, '?kind=agent')]).toEqual([[], [echo.agentId]])
-    const pages = await readPages(both, '/v1/limits?limit=1')
-    expect(pages.map(({ json }) => idsOf(json, 'agentId'))).toEqual(all.map((id) => [id]))
-    for (const method of ['GET', 'PUT', 'DELETE']) {
-      const response = await one(method, tenantPath('acme'), method === 'PUT' ? { body: ALL } : {})
-      expect([response.status, response.json.code]).toEqual([403, 'Forbidden'])
-    }
-  })
+it('the list of limits of a token that is limited to agents has only theirs', async () => {
+  const org = await newOrganization()
+  const echo = await org.publish('echo')
+  const counted = await org.publish('counted')
+  for (const slug of ['echo', 'counted']) await org.call('PUT', `/v1/agents/${slug}/limits`, { body: ALL })
+  await org.call('PUT', tenantPath('acme'), { body: ALL })
+  const both = await org.withLimits({ agents: ['echo', counted.agentId] })
+  const one = await org.withLimits({ agents: ['echo'] })
+  const listed = async (call: typeof one, query = '') =>
+    idsOf((await call('GET', `/v1/limits${query}`)).json, 'agentId')
+  const all = [echo.agentId, counted.agentId].sort()
+  expect([await listed(both), await listed(one)]).toEqual([all, [echo.agentId]])
+  expect([await listed(one, '?kind=tenant'), await listed(one, '?kind=agent')]).toEqual([[], [echo.agentId]])
+  const pages = await readPages(both, '/v1/limits?limit=1')
+  expect(pages.map(({ json }) => idsOf(json, 'agentId'))).toEqual(all.map((id) => [id]))
+  for (const method of ['GET', 'PUT', 'DELETE']) {
+    const response = await one(method, tenantPath('acme'), method === 'PUT' ? { body: ALL } : {})
+    expect([response.status, response.json.code]).toEqual([403, 'Forbidden'])
+  }
 })
 
-describe('GET /v1/me', () => {
-  it('shows a token that is bound to a tenant what is left of its limits', async () => {
-    const org = await newOrganization()
-    const bound = await org.withLimits({ tenantId: 'acme' })
-    const limitsOf = async (call = bound) => (await call('GET', '/v1/me')).json.limits
-    expect([await limitsOf(), await limitsOf(org.call)]).toEqual([null, null])
-    await org.call('PUT', tenantPath('acme'), { body: ALL })
-    const left = { openExecutions: 10, costUsd: ALL.maxCostUsd }
-    expect(await limitsOf()).toEqual({ ...ALL, updatedAt: expect.any(String), costCountedFrom: MONTH, left })
-    expect(await limitsOf(org.call)).toBeNull()
-    expect(await limitsOf(await org.withLimits({ tenantId: 'globex' }))).toBeNull()
-    const key = { organizationId: org.id, subject: { kind: 'tenant' as const, id: 'acme' } }
-    const now = Date.now()
-    for (let n = 0; n < 3; n++) await store.takeSlot({ ...key, max: 10, executionId: system.newId(), now })
-    await store.addSpent({ ...key, at: now, costUsd: 0.1 })
-    await store.addSpent({ ...key, at: now, costUsd: 0.2 })
-    expect((await limitsOf()).left).toEqual({ openExecutions: 7, costUsd: { day: 0.2, month: 11.95 } })
-    await store.addSpent({ ...key, at: now, costUsd: 1 })
-    expect((await limitsOf()).left.costUsd).toEqual({ day: 0, month: 10.95 })
-    await org.call('PUT', tenantPath('acme'), { body: { maxOpenExecutions: 2, maxCostUsd: { day: 5 } } })
-    expect((await limitsOf()).left).toEqual({ openExecutions: 0, costUsd: { day: 3.7, month: null } })
-    await org.call('PUT', tenantPath('acme'), { body: {} })
-    expect((await limitsOf()).left).toEqual({ openExecutions: null, costUsd: { day: null, month: null } })
-  })
+it('GET /v1/me shows a token that is bound to a tenant what is left of its limits', async () => {
+  const org = await newOrganization()
+  const bound = await org.withLimits({ tenantId: 'acme' })
+  const limitsOf = async (call = bound) => (await call('GET', '/v1/me')).json.limits
+  expect([await limitsOf(), await limitsOf(org.call)]).toEqual([null, null])
+  await org.call('PUT', tenantPath('acme'), { body: ALL })
+  const left = { openExecutions: 10, costUsd: ALL.maxCostUsd }
+  expect(await limitsOf()).toEqual({ ...ALL, updatedAt: expect.any(String), costCountedFrom: MONTH, left })
+  expect(await limitsOf(org.call)).toBeNull()
+  expect(await limitsOf(await org.withLimits({ tenantId: 'globex' }))).toBeNull()
+  const key = { organizationId: org.id, subject: { kind: 'tenant' as const, id: 'acme' } }
+  const now = Date.now()
+  for (let n = 0; n < 3; n++) await store.takeSlot({ ...key, max: 10, executionId: system.newId(), now })
+  await store.addSpent({ ...key, at: now, costUsd: 0.1 })
+  await store.addSpent({ ...key, at: now, costUsd: 0.2 })
+  expect((await limitsOf()).left).toEqual({ openExecutions: 7, costUsd: { day: 0.2, month: 11.95 } })
+  await store.addSpent({ ...key, at: now, costUsd: 1 })
+  expect((await limitsOf()).left.costUsd).toEqual({ day: 0, month: 10.95 })
+  await org.call('PUT', tenantPath('acme'), { body: { maxOpenExecutions: 2, maxCostUsd: { day: 5 } } })
+  expect((await limitsOf()).left).toEqual({ openExecutions: 0, costUsd: { day: 3.7, month: null } })
+  await org.call('PUT', tenantPath('acme'), { body: {} })
+  expect((await limitsOf()).left).toEqual({ openExecutions: null, costUsd: { day: null, month: null } })
 })

@@ -26,16 +26,17 @@ const BYTES: Record<string, string> = {
   'a header of 100 kB': post(`X-A: ${'a'.repeat(100_000)}`),
 }
 
-describe('a malformed HTTP request', () => {
-  it.each(Object.entries(BYTES))('gets problem details and a closed connection: %s', async (_, bytes) => {
+it.each(Object.entries(BYTES))(
+  'a malformed HTTP request gets problem details and a closed connection: %s',
+  async (_, bytes) => {
     const { hostname, port } = new URL(inject('service'))
     const socket = connect(Number(port), hostname)
     socket.write(bytes)
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
     expect(head).toMatch(/^HTTP\/1\.1 4\d\d /)
     expect(JSON.parse(body)).toMatchObject({ status: Number(head.slice(9, 12)), code: expect.any(String) })
-  })
-})
+  },
+)
 
 it('a body of 7 MB is too large, and does not hide that the token or the path is wrong', async () => {
   const raw = `{"text":"${'a'.repeat(7_000_000)}"}`

@@ -43,21 +43,19 @@ describe('an agent that fails', () => {
   })
 })
 
-describe('a code agent that fails on input that does not match its schema', () => {
-  it('responds with 422 and the violations, and is recorded as a failed run', async () => {
-    const input = { text: { not: 'a text' } }
-    const { status, headers, json } = await org.run('trimming', input)
-    expect(status).toBe(422)
-    expect(headers.get('content-type')).toBe('application/problem+json')
-    expect(json).toMatchObject({
-      code: 'InputSchemaMismatch',
-      errors: [{ path: '/text', message: '/text must be a string, not an object.' }],
-    })
-    expect(json.detail).toContain('trim is not a function')
-    const record = await org.getExecution(json.executionId)
-    expect(record).toMatchObject({ status: 'ERROR', output: null, input })
-    expect(record.error).toMatchObject({ code: 'AgentFailed', errors: json.errors })
-    expect(json.error).toEqual(record.error)
-    expect(headers.get('location')).toBe(`/v1/agent_executions/${record.id}`)
+it('a code agent that fails on input that does not match its schema responds with 422 and the violations, and is recorded as a failed run', async () => {
+  const input = { text: { not: 'a text' } }
+  const { status, headers, json } = await org.run('trimming', input)
+  expect(status).toBe(422)
+  expect(headers.get('content-type')).toBe('application/problem+json')
+  expect(json).toMatchObject({
+    code: 'InputSchemaMismatch',
+    errors: [{ path: '/text', message: '/text must be a string, not an object.' }],
   })
+  expect(json.detail).toContain('trim is not a function')
+  const record = await org.getExecution(json.executionId)
+  expect(record).toMatchObject({ status: 'ERROR', output: null, input })
+  expect(record.error).toMatchObject({ code: 'AgentFailed', errors: json.errors })
+  expect(json.error).toEqual(record.error)
+  expect(headers.get('location')).toBe(`/v1/agent_executions/${record.id}`)
 })

@@ -18,35 +18,33 @@ async function newTask(): Promise<{ taskId: string; approvalId: string }> {
   return { taskId: result.taskId, approvalId: waitingFor[0].id }
 }
 
-describe('an approval in a task', () => {
-  it('is a form, by its ID', async () => {
-    const { taskId, approvalId } = await newTask()
-    const task = await getTask(taskId)
-    expect(task).toMatchObject({ resultType: 'complete', status: 'input_required' })
-    expect(task.inputRequests).toEqual({
-      [approvalId]: {
-        method: 'elicitation/create',
-        params: {
-          mode: 'form',
-          message: 'Refund?\nrefund: {"usd":200}',
-          requestedSchema: {
-            type: 'object',
-            properties: {
-              decision: { type: 'string', title: 'Decision', enum: ['approve', 'reject'] },
-              note: {
-                type: 'string',
-                title: 'Note',
-                description: 'A comment for the agent.',
-                maxLength: 2_000,
-              },
+it('an approval in a task is a form, by its ID', async () => {
+  const { taskId, approvalId } = await newTask()
+  const task = await getTask(taskId)
+  expect(task).toMatchObject({ resultType: 'complete', status: 'input_required' })
+  expect(task.inputRequests).toEqual({
+    [approvalId]: {
+      method: 'elicitation/create',
+      params: {
+        mode: 'form',
+        message: 'Refund?\nrefund: {"usd":200}',
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            decision: { type: 'string', title: 'Decision', enum: ['approve', 'reject'] },
+            note: {
+              type: 'string',
+              title: 'Note',
+              description: 'A comment for the agent.',
+              maxLength: 2_000,
             },
-            required: ['decision'],
           },
+          required: ['decision'],
         },
       },
-    })
-    expect(await getTask(taskId)).toMatchObject({ inputRequests: task.inputRequests })
+    },
   })
+  expect(await getTask(taskId)).toMatchObject({ inputRequests: task.inputRequests })
 })
 
 describe('tasks/update', () => {

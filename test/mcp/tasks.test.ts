@@ -17,56 +17,50 @@ const getTask = async (taskId: string, client?: ApiClient) =>
 /** A task whose run waits for a signal which nobody sends. */
 const waiting = async (): Promise<string> => (await call('waits', { signal: 'go' })).taskId
 
-describe('the extension for tasks', () => {
-  it.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
-    'answers %s of a client that does not declare it with -32021, whatever the task',
-    async (method) => {
-      const answers = [await waiting(), crypto.randomUUID()].map((taskId) =>
-        send(method, { taskId, inputResponses: {} }, org.call, {}),
-      )
-      const [own, unknown] = await Promise.all(answers)
-      expect(own).toMatchObject({
-        status: 400,
-        error: { code: -32021, data: { requiredCapabilities: TASKS } },
-      })
-      expect(own).toEqual(unknown)
+it.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
+  'the extension for tasks answers %s of a client that does not declare it with -32021, whatever the task',
+  async (method) => {
+    const answers = [await waiting(), crypto.randomUUID()].map((taskId) =>
+      send(method, { taskId, inputResponses: {} }, org.call, {}),
+    )
+    const [own, unknown] = await Promise.all(answers)
+    expect(own).toMatchObject({
+      status: 400,
+      error: { code: -32021, data: { requiredCapabilities: TASKS } },
+    })
+    expect(own).toEqual(unknown)
+  },
+)
+
+it('a call that declares tasks gets a task when the run is suspended', async () => {
+  const task = await call('waits', { signal: 'go' })
+  expect(task).toMatchObject({
+    resultType: 'task',
+    taskId: expect.any(String),
+    status: 'working',
+    statusMessage: 'The run waits for the signal go. send_signal sends a signal.',
+    createdAt: expect.any(String),
+    lastUpdatedAt: expect.any(String),
+    ttlMs: null,
+    pollIntervalMs: 1_000,
+  })
+  expect((await org.getExecution(task.taskId)).waitingFor).toMatchObject([{ name: 'go' }])
+  expect(task.structuredContent).toBeUndefined()
+})
+
+it('tasks/get returns, once the run has ended, what the call would have returned', async () => {
+  const { taskId } = await call('waits', { seconds: 1 })
+  await waitForExecution(org.call, taskId)
+  const task = await getTask(taskId)
+  expect(task).toMatchObject({
+    status: 'completed',
+    result: {
+      resultType: 'complete',
+      structuredContent: { data: 'null' },
+      content: [{ type: 'text', text: '{"data":"null"}' }],
     },
-  )
-})
-
-describe('a call that declares tasks', () => {
-  it('gets a task when the run is suspended', async () => {
-    const task = await call('waits', { signal: 'go' })
-    expect(task).toMatchObject({
-      resultType: 'task',
-      taskId: expect.any(String),
-      status: 'working',
-      statusMessage: 'The run waits for the signal go. send_signal sends a signal.',
-      createdAt: expect.any(String),
-      lastUpdatedAt: expect.any(String),
-      ttlMs: null,
-      pollIntervalMs: 1_000,
-    })
-    expect((await org.getExecution(task.taskId)).waitingFor).toMatchObject([{ name: 'go' }])
-    expect(task.structuredContent).toBeUndefined()
   })
-})
-
-describe('tasks/get', () => {
-  it('returns, once the run has ended, what the call would have returned', async () => {
-    const { taskId } = await call('waits', { seconds: 1 })
-    await waitForExecution(org.call, taskId)
-    const task = await getTask(taskId)
-    expect(task).toMatchObject({
-      status: 'completed',
-      result: {
-        resultType: 'complete',
-        structuredContent: { data: 'null' },
-        content: [{ type: 'text', text: '{"data":"null"}' }],
-      },
-    })
-    expect(task.result.isError).toBeUndefined()
-  })
+  expect(task.result.isError).toBeUndefined()
 })
 
 describe('tasks/cancel', () => {

@@ -59,24 +59,22 @@ const groupOf = async (organization: string, tenantId: string | null) => {
   return requests.at(-1)?.body.MessageGroupId
 }
 
-describe('sendAgain', () => {
-  it.each([
-    ['runs', `${organizationId}.7`],
-    ['models', undefined],
-  ])('returns a message to its queue, %s, in its group', async (name, MessageGroupId) => {
-    const queue = open({ MODEL_QUEUE_URL: 'http://queue.test/0/models' })
-    const body = JSON.stringify({ executionId, organizationId, wakes: true, isSuspect: true })
-    const attributes = { ApproximateReceiveCount: '3', ...(MessageGroupId && { MessageGroupId }) }
-    await queue.sendAgain({ ...aRecord(name), body, attributes } as SQSRecord, 3_500)
-    expect(requests.map(({ body }) => body)).toEqual([
-      {
-        QueueUrl: `http://queue.test/0/${name}`,
-        MessageBody: body,
-        MessageGroupId: MessageGroupId ?? organizationId,
-        DelaySeconds: 4,
-      },
-    ])
-  })
+it.each([
+  ['runs', `${organizationId}.7`],
+  ['models', undefined],
+])('sendAgain returns a message to its queue, %s, in its group', async (name, MessageGroupId) => {
+  const queue = open({ MODEL_QUEUE_URL: 'http://queue.test/0/models' })
+  const body = JSON.stringify({ executionId, organizationId, wakes: true, isSuspect: true })
+  const attributes = { ApproximateReceiveCount: '3', ...(MessageGroupId && { MessageGroupId }) }
+  await queue.sendAgain({ ...aRecord(name), body, attributes } as SQSRecord, 3_500)
+  expect(requests.map(({ body }) => body)).toEqual([
+    {
+      QueueUrl: `http://queue.test/0/${name}`,
+      MessageBody: body,
+      MessageGroupId: MessageGroupId ?? organizationId,
+      DelaySeconds: 4,
+    },
+  ])
 })
 
 describe('a message of the run queue', () => {

@@ -54,23 +54,21 @@ const open = (path: string, options: Partial<Parameters<typeof openEventStream>[
 const eventsOf = (id: string) => `/v1/agent_executions/${id}/events`
 const readAll = ({ events }: EventStream): Promise<SentEvent[]> => collect(events)
 
-describe('GET …/events', () => {
-  it('streams the steps of the list, the status and the record', async () => {
-    const { headers } = await org.run('three-steps', { log: '/dev/null' })
-    const id = headers.get('x-execution-id') ?? ''
-    const steps = (await org.call('GET', `/v1/agent_executions/${id}/steps`)).json
-    const stream = await open(eventsOf(id))
-    expect(stream.response.status).toBe(200)
-    expect(stream.response.headers.get('content-type')).toBe('text/event-stream')
-    expect(await readAll(stream)).toEqual([
-      { event: 'status', data: { id, status: 'SUCCESS' } },
-      ...steps.map((data: { number: number }) => ({ event: 'step', id: String(data.number), data })),
-      { event: 'done', data: await org.getExecution(id) },
-    ])
-    const path = `${eventsOf(id).replace('agent', 'document')}/`
-    const resumed = await readAll(await open(path, { lastEventId: 2 }))
-    expect(resumed.map(({ event, id: number }) => number ?? event)).toEqual(['status', '3', 'done'])
-  })
+it('GET …/events streams the steps of the list, the status and the record', async () => {
+  const { headers } = await org.run('three-steps', { log: '/dev/null' })
+  const id = headers.get('x-execution-id') ?? ''
+  const steps = (await org.call('GET', `/v1/agent_executions/${id}/steps`)).json
+  const stream = await open(eventsOf(id))
+  expect(stream.response.status).toBe(200)
+  expect(stream.response.headers.get('content-type')).toBe('text/event-stream')
+  expect(await readAll(stream)).toEqual([
+    { event: 'status', data: { id, status: 'SUCCESS' } },
+    ...steps.map((data: { number: number }) => ({ event: 'step', id: String(data.number), data })),
+    { event: 'done', data: await org.getExecution(id) },
+  ])
+  const path = `${eventsOf(id).replace('agent', 'document')}/`
+  const resumed = await readAll(await open(path, { lastEventId: 2 }))
+  expect(resumed.map(({ event, id: number }) => number ?? event)).toEqual(['status', '3', 'done'])
 })
 
 describe('POST …/executions with Accept: text/event-stream', () => {

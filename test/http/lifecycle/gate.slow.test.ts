@@ -102,23 +102,21 @@ describe.concurrent('promote with a trial', () => {
   })
 })
 
-describe.concurrent('execution.promotion.require: trial', () => {
-  it('refuses other content with 409 TrialRequired, and leaves nothing behind', async () => {
-    const { current, draft } = await gated('direct')
-    // Other content, content without the gate, and the content of the draft, which would promote it.
-    for (const [text, gate] of [
-      ['C', GATE],
-      ['A', null],
-      ['B', GATE],
-    ] as const)
-      expect(codeOf(await tryToPublish('direct', text, gate))).toEqual([409, 'TrialRequired'])
-    const ids = { currentVersionId: current.id, draftVersionId: draft.id }
-    expect(await org.agent('direct')).toMatchObject(ids)
-    expect((await org.versions('direct')).map(({ id, status }) => [id, status])).toEqual([
-      [draft.id, 'DRAFT'],
-      [current.id, 'PUBLISHED'],
-    ])
-  })
+it.concurrent('execution.promotion.require: trial refuses other content with 409 TrialRequired, and leaves nothing behind', async () => {
+  const { current, draft } = await gated('direct')
+  // Other content, content without the gate, and the content of the draft, which would promote it.
+  for (const [text, gate] of [
+    ['C', GATE],
+    ['A', null],
+    ['B', GATE],
+  ] as const)
+    expect(codeOf(await tryToPublish('direct', text, gate))).toEqual([409, 'TrialRequired'])
+  const ids = { currentVersionId: current.id, draftVersionId: draft.id }
+  expect(await org.agent('direct')).toMatchObject(ids)
+  expect((await org.versions('direct')).map(({ id, status }) => [id, status])).toEqual([
+    [draft.id, 'DRAFT'],
+    [current.id, 'PUBLISHED'],
+  ])
 })
 
 describe.concurrent('a version that never was current', () => {

@@ -98,6 +98,14 @@ export async function readPages(call: ApiClient, path: string): Promise<ApiRespo
   return pages
 }
 
+/** What clients can read in the links of pages: the cursors as text and decoded. */
+export const cursorsOf = (pages: ApiResponse[]): string =>
+  pages
+    .flatMap((page) => getNextLink(page) ?? [])
+    .map((link) => [link, new URL(link, 'http://x').searchParams.get('cursor') ?? ''])
+    .map(([link, cursor = '']) => `${link} ${Buffer.from(cursor, 'base64url')}`)
+    .join('\n')
+
 /** A field of each record of a list, by default the ID. */
 export const idsOf = (list: ApiResponse['json'], field = 'id'): ApiResponse['json'][] =>
   list.map((record: ApiResponse['json']) => record[field])
