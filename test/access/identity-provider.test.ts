@@ -14,18 +14,20 @@ import {
 } from '../support/identity/start-scripted-provider.ts'
 
 const ORGANIZATION = '0d3c6b3e-8a53-4c1e-9c2b-5a1f0e6d7c48'
+const MAPPING = { organization: ORGANIZATION, scopes: { claim: 'scope' } }
 
 let provider: ScriptedProvider
 let identify: (token: string) => ReturnType<ReturnType<typeof openIdentityProvider>['identify']>
 
-const open = (environment: Record<string, string> = {}) => {
-  const mapping = { organization: ORGANIZATION, scopes: { claim: 'scope' } }
-  const opened = openIdentityProvider({
+const openProvider = (environment: Record<string, string> = {}) =>
+  openIdentityProvider({
     OIDC_ISSUER: provider.issuer,
     OIDC_AUDIENCE: 'agents, https://agents.example',
-    OIDC_MAPPING: JSON.stringify(mapping),
+    OIDC_MAPPING: JSON.stringify(MAPPING),
     ...environment,
   })
+const open = (environment?: Record<string, string>) => {
+  const opened = openProvider(environment)
   return (token: string) => opened.identify(`Bearer ${token}`)
 }
 
@@ -103,28 +105,18 @@ describe('a token of the provider', () => {
   it('names a claim that is missing or not mapped, and never a value', async () => {
     const tokenId = subjectIdOf(provider.issuer, 'ada')
     const exp = seconds() + 60
+    const common = { tokenId, expiresAt: exp }
     expect(await identify(await provider.sign({ exp }))).toEqual({
-      tokenId,
-      expiresAt: exp,
+      ...{ ...common, lacksScope: true },
       forbidden: 'The token has no claim "scope", which gives its scope.',
-      lacksScope: true,
     })
     const refused = await identify(await sign({ exp, scope: 'hidden' }))
-    expect(refused).toEqual({
-      tokenId,
-      expiresAt: exp,
-      forbidden: expect.stringContaining('"scope" gives the token no scope'),
-      lacksScope: true,
-    })
+    const forbidden = expect.stringContaining('"scope" gives the token no scope')
+    expect(refused).toEqual({ ...common, lacksScope: true, forbidden })
     expect(JSON.stringify(refused)).not.toContain('hidden')
-    const OIDC_MAPPING = JSON.stringify({
-      organization: ORGANIZATION,
-      tenant: { claim: 'customer' },
-      scopes: { claim: 'scope' },
-    })
+    const OIDC_MAPPING = JSON.stringify({ ...MAPPING, tenant: { claim: 'customer' } })
     expect(await open({ OIDC_MAPPING })(await sign({ exp, scope: 'openid' }))).toEqual({
-      tokenId,
-      expiresAt: exp,
+      ...common,
       forbidden: 'The token has no claim "customer", which gives its tenant.',
     })
   })
@@ -184,22 +176,22 @@ describe('a token is rejected', () => {
     expect(await identify([header, payload, signature].join('.'))).toMatchObject({ subject: 'ada' })
   })
 
+  const signWithSecret = (kid: string, secret: Uint8Array) =>
+    new SignJWT({ scope: 'run', sub: 'ada', aud: 'agents', iss: provider.issuer, exp: seconds() + 60 })
+      .setProtectedHeader({ alg: 'HS256', kid })
+      .sign(secret)
+
   it('signed with the public key as an HMAC secret', async () => {
     const pem = await exportSPKI(provider.key.publicKey)
-    const claims = { scope: 'run', sub: 'ada', aud: 'agents', iss: provider.issuer, exp: seconds() + 60 }
-    for (const secret of [pem, pem.trim(), JSON.stringify(provider.key.jwk), provider.key.jwk.n ?? '']) {
-      const token = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'first' })
-      expect(await identify(await token.sign(Buffer.from(secret)))).toBeNull()
-    }
+    for (const secret of [pem, pem.trim(), JSON.stringify(provider.key.jwk), provider.key.jwk.n ?? ''])
+      expect(await identify(await signWithSecret('first', Buffer.from(secret)))).toBeNull()
   })
 
   it('signed with a secret that the provider publishes', async () => {
     const secret = Buffer.alloc(32, 7)
     const jwk = { kty: 'oct', k: secret.toString('base64url'), kid: 'secret' }
     provider.publish([{ ...jwk, alg: 'HS256' }, jwk, { ...jwk, alg: 'none' }, provider.key.jwk])
-    const claims = { scope: 'run', sub: 'ada', aud: 'agents', iss: provider.issuer, exp: seconds() + 60 }
-    const token = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'secret' })
-    expect(await identify(await token.sign(secret))).toBeNull()
+    expect(await identify(await signWithSecret('secret', secret))).toBeNull()
     expect(await identify(await sign()), 'its other keys are used').toMatchObject({ subject: 'ada' })
   })
 
@@ -242,9 +234,8 @@ describe('a token is rejected', () => {
 
 async function toRs512({ privateKey }: SigningKey): Promise<CryptoKey> {
   const pkcs8 = await crypto.subtle.exportKey('pkcs8', privateKey)
-  return crypto.subtle.importKey('pkcs8', pkcs8, { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-512' }, true, [
-    'sign',
-  ])
+  const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-512' }
+  return crypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['sign'])
 }
 
 describe('the keys of the provider', () => {
@@ -305,9 +296,6 @@ describe('the keys of the provider', () => {
 })
 
 describe('a provider that does not answer as expected', () => {
-  const redirect: Behaviour = (_, response) => {
-    response.writeHead(302, { Location: '/elsewhere' }).end()
-  }
   const send =
     (text: string): Behaviour =>
     (_, response) =>
@@ -327,7 +315,7 @@ describe('a provider that does not answer as expected', () => {
     ],
     ['responds with 500', (_, response) => void response.writeHead(500).end('{"keys":[]}')],
     ['responds with 404', (_, response) => void response.writeHead(404).end()],
-    ['redirects', redirect],
+    ['redirects', (_, response) => void response.writeHead(302, { Location: '/elsewhere' }).end()],
     ['sends 5 MB', huge],
     ['sends a list', send('[]')],
     ['sends keys that are none', send('{"keys":["a"],"issuer":7}')],
@@ -415,11 +403,7 @@ describe('openIdentityProvider', () => {
   })
 
   it('recognizes the form of a JSON Web Token', () => {
-    const { isJwt } = openIdentityProvider({
-      OIDC_ISSUER: provider.issuer,
-      OIDC_AUDIENCE: 'a',
-      OIDC_MAPPING: JSON.stringify({ organization: ORGANIZATION, scopes: ['run'] }),
-    })
+    const { isJwt } = openProvider()
     const token = 'eyJhbGciOiJSUzI1NiJ9.e30.AAAA'
     for (const header of [`Bearer ${token}`, `bearer  ${token} `]) expect(isJwt(header)).toBe(true)
     for (const header of [token, `Basic ${token}`, `Bearer ${token}.x`, 'Bearer ey.'])

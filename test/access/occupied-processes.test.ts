@@ -1,41 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../../bench/keys/virtual-clock.ts'
 import type { HeldRequest, OpenRequests } from '../../lib/core/ports/access.ts'
-import { type Clock, FREE_MS, occupiedProcesses, WINDOW_MS } from '../../lib/limits/occupied-processes.ts'
+import { FREE_MS, occupiedProcesses, WINDOW_MS } from '../../lib/limits/occupied-processes.ts'
+import { countingRates } from './counting-rates.ts'
 
 /** Processes of a function that share a table, on a clock of their own. */
-function setUp({ max = 2, fails = (): boolean => false } = {}) {
-  const clock = createClock()
-  const counts = new Map<string, number>()
-  let writes = 0
-  const rates = {
-    async countProcess({
-      organizationId,
-      name,
-      window,
-    }: {
-      organizationId: string
-      name: string
-      window: number
-    }) {
-      writes++
-      if (fails()) throw new Error('throttled')
-      const key = `${organizationId} ${name} ${window}`
-      counts.set(key, (counts.get(key) ?? 0) + 1)
-      return counts.get(key) ?? 0
-    },
+function setUp(max = 2) {
+  const clock = { ...createClock(), random: () => 0.5 }
+  const { rates, countProcess } = countingRates()
+  return {
+    newProcess: () => occupiedProcesses({ rates, functionName: 'f', max, clock }),
+    hold: (process: OpenRequests, organizationId = 'A') =>
+      process.hold('wait', { organizationId, tokenId: 't' }),
+    advance: (ms: number) => clock.run(clock.now() + ms),
+    writes: () => countProcess.mock.calls.length,
   }
-  let isDead = false
-  const after: Clock['after'] = (ms, callback) => clock.after(ms, () => isDead || callback())
-  const newProcess = () =>
-    occupiedProcesses({ rates, functionName: 'f', max, clock: { ...clock, after, random: () => 0.5 } })
-  const kill = () => {
-    isDead = true
-  }
-  const hold = (process: OpenRequests, organizationId = 'A') =>
-    process.hold('wait', { organizationId, tokenId: 't' })
-  const advance = (ms: number) => clock.run(clock.now() + ms)
-  return { newProcess, hold, advance, kill, keys: counts, writes: () => writes }
 }
 
 const REFUSED =
@@ -66,7 +45,7 @@ describe('occupiedProcesses', () => {
   })
 
   it('ends the requests above the maximum, and never one that began before them', async () => {
-    const { newProcess, hold, advance } = setUp({ max: 2 })
+    const { newProcess, hold, advance } = setUp()
     const held: HeldRequest[] = []
     for (let n = 0; n < 5; n++) {
       held.push(await hold(newProcess()))
@@ -85,7 +64,7 @@ describe('occupiedProcesses', () => {
   })
 
   it('refuses further requests in a process that had no room, until there is room', async () => {
-    const { newProcess, hold, advance, writes } = setUp({ max: 2 })
+    const { newProcess, hold, advance, writes } = setUp()
     const process = newProcess()
     const others = [await hold(newProcess()), await hold(newProcess())]
     await advance(1)
@@ -105,7 +84,7 @@ describe('occupiedProcesses', () => {
   })
 
   it('adds up requests that are short: many of them are no way around the maximum', async () => {
-    const { newProcess, hold, advance } = setUp({ max: 2 })
+    const { newProcess, hold, advance } = setUp()
     const processes = Array.from({ length: 10 }, newProcess)
     const refused = new Set<OpenRequests>()
     for (let n = 0; n < 100; n++) {
@@ -119,7 +98,7 @@ describe('occupiedProcesses', () => {
   })
 
   it('does not count what an organization uses for less than half of the time', async () => {
-    const { newProcess, hold, advance, writes } = setUp({ max: 1 })
+    const { newProcess, hold, advance, writes } = setUp(1)
     const process = newProcess()
     for (let n = 0; n < 100; n++) {
       const { release } = await hold(process)
@@ -131,7 +110,7 @@ describe('occupiedProcesses', () => {
   })
 
   it('limits each organization by itself', async () => {
-    const { newProcess, hold, advance } = setUp({ max: 2 })
+    const { newProcess, hold, advance } = setUp()
     const held = await Promise.all(
       ['A', 'A', 'A', 'B', 'C', 'C'].map((organizationId) => hold(newProcess(), organizationId)),
     )

@@ -9,10 +9,11 @@ import { countingRates } from './counting-rates.ts'
 const owner = { organizationId: 'A', tokenId: 't' }
 const unknown = { SHARED_CONCURRENCY: 'unknown' }
 
-/** @param getQuota what the sweeper has stored */
-function setUp(getQuota: RateStore['getQuota'] = async () => null) {
-  const { getQuota: read, countProcess } = countingRates(getQuota)
-  return { rates: { getQuota: read, countProcess } as unknown as RateStore, getQuota: read, countProcess }
+function setUp(quota?: RateStore['getQuota']) {
+  const counting = countingRates(quota)
+  const open = (name = 'stream-events', environment: Record<string, string> = unknown) =>
+    limitOpenRequests(name, counting.rates, environment)
+  return { ...counting, open }
 }
 
 describe('limitOpenRequests', () => {
@@ -23,9 +24,8 @@ describe('limitOpenRequests', () => {
     [{ ORGANIZATION_CONCURRENCY: '3' }, ['run-agent#0', 'stream-events#0']],
     [{ ORGANIZATION_CONCURRENCY: '3', SHARED_CONCURRENCY: 'on' }, ['all#0', 'all#0']],
   ])('counts the processes of each function, or of all together: %j', async (environment, names) => {
-    const { rates, countProcess, getQuota } = setUp()
-    for (const name of ['run-agent', 'stream-events'])
-      await limitOpenRequests(name, rates, environment).hold('stream', owner)
+    const { open, countProcess, getQuota } = setUp()
+    for (const name of ['run-agent', 'stream-events']) await open(name, environment).hold('stream', owner)
     await vi.advanceTimersByTimeAsync(FREE_MS)
     expect(countProcess.mock.calls.map(([{ name }]) => name)).toEqual(names)
     expect(getQuota).not.toHaveBeenCalled()
@@ -34,9 +34,9 @@ describe('limitOpenRequests', () => {
   it.each(['stream', 'run'] as const)(
     'ends a stream after a minute, but no run, in a small account: %s',
     async (kind) => {
-      const { rates } = setUp()
+      const { open } = setUp()
       const environment = { ORGANIZATION_CONCURRENCY: '3', SHARED_CONCURRENCY: 'on' }
-      const { full } = await limitOpenRequests('run-agent', rates, environment).hold(kind, owner)
+      const { full } = await open('run-agent', environment).hold(kind, owner)
       await vi.advanceTimersByTimeAsync(EVENT_STREAM_MS.shared - 1)
       expect(full.aborted).toBe(false)
       await vi.advanceTimersByTimeAsync(1)
@@ -45,8 +45,8 @@ describe('limitOpenRequests', () => {
   )
 
   it('does not end what has been released', async () => {
-    const { rates } = setUp(async () => 10)
-    const { full, release } = await limitOpenRequests('stream-events', rates, unknown).hold('stream', owner)
+    const { open } = setUp(async () => 10)
+    const { full, release } = await open().hold('stream', owner)
     await vi.advanceTimersByTimeAsync(2 * FREE_MS)
     release()
     await vi.advanceTimersByTimeAsync(2 * EVENT_STREAM_MS.shared)
@@ -55,8 +55,8 @@ describe('limitOpenRequests', () => {
 
   describe('without accountConcurrency', () => {
     it('reads nothing for requests that are short', async () => {
-      const { rates, getQuota } = setUp(async () => 10)
-      const requests = limitOpenRequests('get-execution', rates, unknown)
+      const { open, getQuota } = setUp(async () => 10)
+      const requests = open('get-execution')
       for (let request = 0; request < 10; request++) {
         const { release } = await requests.hold('wait', owner)
         await vi.advanceTimersByTimeAsync(FREE_MS - 1)
@@ -68,26 +68,26 @@ describe('limitOpenRequests', () => {
 
     it('reads the quota once in five minutes, and follows it', async () => {
       let quota: number | null = null
-      const { rates, getQuota, countProcess } = setUp(async () => quota)
-      const requests = limitOpenRequests('get-execution', rates, unknown)
-      const open = async () => {
+      const { open, getQuota, countProcess } = setUp(async () => quota)
+      const requests = open('get-execution')
+      const occupy = async () => {
         const { release } = await requests.hold('wait', owner)
         await vi.advanceTimersByTimeAsync(WINDOW_MS)
         release()
       }
-      for (let request = 0; request < 5; request++) await open()
+      for (let request = 0; request < 5; request++) await occupy()
       expect(getQuota).toHaveBeenCalledOnce()
       quota = 10
       await vi.advanceTimersByTimeAsync(5 * 60_000)
-      await open()
-      await open()
+      await occupy()
+      await occupy()
       expect(getQuota).toHaveBeenCalledTimes(2)
       expect(countProcess).toHaveBeenCalled()
       quota = 100
       await vi.advanceTimersByTimeAsync(5 * 60_000)
-      await open()
+      await occupy()
       countProcess.mockClear()
-      await open()
+      await occupy()
       expect(countProcess).not.toHaveBeenCalled()
     })
 
@@ -96,9 +96,9 @@ describe('limitOpenRequests', () => {
       [99, 49],
       [1, 1],
     ])('gives an organization half of a quota of %i, of all functions together: %i', async (quota, share) => {
-      const { rates } = setUp(async () => quota)
+      const { open } = setUp(async () => quota)
       const processes = Array.from({ length: quota + 1 }, (_, i) =>
-        limitOpenRequests(i % 2 ? 'run-agent' : 'stream-events', rates, unknown),
+        open(i % 2 ? 'run-agent' : 'stream-events'),
       )
       const held = await Promise.all(
         processes.map((requests, i) => requests.hold('wait', { ...owner, tokenId: `t${i}` })),
@@ -111,8 +111,8 @@ describe('limitOpenRequests', () => {
     })
 
     it('ends a stream a minute after the quota is known', async () => {
-      const { rates } = setUp(async () => 10)
-      const { full, release } = await limitOpenRequests('stream-events', rates, unknown).hold('stream', owner)
+      const { open } = setUp(async () => 10)
+      const { full, release } = await open().hold('stream', owner)
       await vi.advanceTimersByTimeAsync(EVENT_STREAM_MS.shared - 1)
       expect(full.aborted).toBe(false)
       await vi.advanceTimersByTimeAsync(FREE_MS + 1)
@@ -126,8 +126,8 @@ describe('limitOpenRequests', () => {
       ['cannot be read', () => Promise.reject(new Error('Throttled.'))],
       ['is never answered', () => new Promise<number>(() => {})],
     ])('limits nothing while the quota %s', async (_, getQuota) => {
-      const { rates, countProcess } = setUp(getQuota)
-      const processes = Array.from({ length: 20 }, () => limitOpenRequests('stream-events', rates, unknown))
+      const { open, countProcess } = setUp(getQuota)
+      const processes = Array.from({ length: 20 }, () => open())
       const held = await Promise.all(processes.map((requests) => requests.hold('stream', owner)))
       await vi.advanceTimersByTimeAsync(5 * EVENT_STREAM_MS.shared)
       expect(held.some(({ full }) => full.aborted)).toBe(false)
@@ -137,8 +137,8 @@ describe('limitOpenRequests', () => {
 
     it('does not count a request that ends while the quota is read', async () => {
       const answer = Promise.withResolvers<number>()
-      const { rates, countProcess } = setUp(() => answer.promise)
-      const { full, release } = await limitOpenRequests('stream-events', rates, unknown).hold('stream', owner)
+      const { open, countProcess } = setUp(() => answer.promise)
+      const { full, release } = await open().hold('stream', owner)
       await vi.advanceTimersByTimeAsync(FREE_MS)
       release()
       answer.resolve(10)
@@ -149,11 +149,11 @@ describe('limitOpenRequests', () => {
 
     it('keeps a small quota while it cannot be read', async () => {
       let reads = 0
-      const { rates, countProcess } = setUp(async () => {
+      const { open, countProcess } = setUp(async () => {
         if (reads++ > 0) throw new Error('Throttled.')
         return 10
       })
-      const requests = limitOpenRequests('stream-events', rates, unknown)
+      const requests = open()
       const first = await requests.hold('wait', owner)
       await vi.advanceTimersByTimeAsync(6 * 60_000)
       first.release()

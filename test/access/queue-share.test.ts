@@ -8,7 +8,7 @@ const unknown = { SHARED_CONCURRENCY: 'unknown' }
 
 /** An account with this quota, whose processes count themselves in the same table. */
 function anAccount(getQuota: RateStore['getQuota']) {
-  const rates = countingRates(getQuota)
+  const { rates, countProcess } = countingRates(getQuota)
   const newProcess = (
     environment: Record<string, string> = unknown,
     name: keyof typeof QUEUE_SHARES = 'runners',
@@ -29,7 +29,7 @@ function anAccount(getQuota: RateStore['getQuota']) {
       return { end: () => end('worked'), result, isWorking: () => isWorking }
     }
   }
-  return { newProcess, countProcess: rates.countProcess }
+  return { newProcess, countProcess }
 }
 
 describe('shareOfQueue', () => {

@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parameterSchemas } from '../../lib/contract/parameters/parameters.ts'
 import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import type { Scope } from '../../lib/core/access.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { waitUntil } from '../support/processes/processes.ts'
-import { getExecutionId } from '../support/service/client.ts'
+import { type ApiResponse, getExecutionId, waitForEnd } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 import { contractOperations, expectProblem } from './world.ts'
 
 const KEY = 'Idempotency-Key'
@@ -16,11 +16,7 @@ const keyed = contractOperations.filter((name) => {
 /** A request, and the path or the body of one that differs; null if there is nothing that could differ. */
 type Request = { path: string; body?: unknown; other: { path?: string; body?: unknown } | null }
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  for (const slug of ['echo', 'waits', 'failing']) await org.publish(slug)
-})
+const org = await organizationWith('echo', 'waits', 'failing')
 
 const BATCH = [{ customId: 'a', input: { text: 'x' } }]
 
@@ -53,8 +49,7 @@ const REQUESTS: Partial<Record<OperationName, () => Promise<Request>>> = {
   'retry-batch': async () => {
     const body = [{ customId: 'a', input: { failure: 'throw' } }]
     const { id } = (await org.call('POST', '/v1/agents/failing/batches', { body })).json
-    const hasEnded = async () => (await org.call('GET', `/v1/batches/${id}`)).json.status === 'ENDED'
-    await waitUntil(hasEnded, { what: 'the end of the batch', limitMs: 60_000 })
+    await waitForEnd(org.call, `/v1/batches/${id}`)
     return { path: `/v1/batches/${id}/retry-failed`, other: null }
   },
   'start-trial': async () => {
@@ -69,28 +64,31 @@ it('every operation with a key has a request', () => {
   expect(Object.keys(REQUESTS).sort()).toEqual([...keyed].sort())
 })
 
+/** A row, and how to send it with a key: as it is, or with changes. */
+async function prepare(name: OperationName) {
+  const { path, body, other } = await (REQUESTS[name] as () => Promise<Request>)()
+  const post = (key: string, changes: Request['other'] = {}, client = org.call) =>
+    client('POST', changes?.path ?? path, { body: changes?.body ?? body, headers: { [KEY]: key } })
+  return { post, other }
+}
+
+const idOf = ({ headers, json }: ApiResponse): string => headers.get('x-execution-id') ?? json.id
+
 describe.concurrent.each(keyed.filter((name) => name !== 'send-callback'))('%s', (name) => {
   it('does once what is requested with one key, shows it only to those who read, and refuses the key for anything else', async () => {
-    const { path, body, other } = await (REQUESTS[name] as () => Promise<Request>)()
-    const post = (key: string, changes: Request['other'] = {}) =>
-      org.call('POST', changes?.path ?? path, { body: changes?.body ?? body, headers: { [KEY]: key } })
-    const idOf = ({ headers, json }: Awaited<ReturnType<typeof post>>) =>
-      headers.get('x-execution-id') ?? json.id
-    const [first, ...repeated] = [await post(`${name} 1`), await post(`${name} 1`)]
-    expect(first?.status, first?.text).toBeLessThan(300)
-    for (const response of repeated) {
-      expect(response.status).toBeLessThan(300)
-      expect(idOf(response)).toBe(idOf(first as typeof response))
-    }
-    expect(idOf(await post(`${name} 2`))).not.toBe(idOf(first as never))
+    const { post, other } = await prepare(name)
+    const [first, repeated] = [await post(`${name} 1`), await post(`${name} 1`)]
+    for (const { status, text } of [first, repeated]) expect(status, text).toBeLessThan(300)
+    expect(idOf(repeated)).toBe(idOf(first))
+    expect(idOf(await post(`${name} 2`))).not.toBe(idOf(first))
     const { responses, ...operation } = getOperation(name)
     if (
       'scope' in operation &&
       Object.values(responses).some(({ body: record }) => String(record).startsWith('Changed'))
     ) {
       const unable = await org.withLimits({ scopes: [operation.scope].flat() as Scope[] })
-      const { json } = await unable('POST', path, { body, headers: { [KEY]: `${name} 1` } })
-      expect(json).toEqual({ id: idOf(first as never), status: expect.any(String) })
+      const { json } = await post(`${name} 1`, {}, unable)
+      expect(json).toEqual({ id: idOf(first), status: expect.any(String) })
     }
     if (other) expectProblem(await post(`${name} 1`, other), 'IdempotencyKeyReused', name)
   })
@@ -98,19 +96,15 @@ describe.concurrent.each(keyed.filter((name) => name !== 'send-callback'))('%s',
 
 describe.concurrent.each(['run-agent', 'rerun-execution', 'run-schedule'] as const)('%s', (name) => {
   it('does not run again if the execution of the key was deleted, and still refuses another request', async () => {
-    const { path, body, other } = await (REQUESTS[name] as () => Promise<Request>)()
-    const post = (changes: Request['other'] = {}) => {
-      const headers = { [KEY]: `${name} deleted` }
-      return org.call('POST', changes?.path ?? path, { body: changes?.body ?? body, headers })
-    }
-    const first = await post()
-    const executionId = first.headers.get('x-execution-id') ?? first.json.id
+    const { post, other } = await prepare(name)
+    const key = `${name} deleted`
+    const executionId = idOf(await post(key))
     const remove = async () =>
       (await org.call('DELETE', `/v1/agent_executions/${executionId}`)).status === 204
     await waitUntil(remove, { what: 'the deletion of the execution', limitMs: 60_000 })
-    const repeated = await post()
+    const repeated = await post(key)
     expectProblem(repeated, 'ExecutionDeleted', name)
     expect(repeated.json).toMatchObject({ executionId })
-    if (other) expectProblem(await post(other), 'IdempotencyKeyReused', name)
+    if (other) expectProblem(await post(key, other), 'IdempotencyKeyReused', name)
   })
 })

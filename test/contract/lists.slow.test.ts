@@ -3,12 +3,18 @@ import { parameterSchemas } from '../../lib/contract/parameters/parameters.ts'
 import { getOperation, type OperationName } from '../../lib/contract/routes.ts'
 import { RESULT_PAGE_SIZE, USAGE_PAGE_SIZE } from '../../lib/core/limits.ts'
 import { toScoreSums } from '../../lib/core/score-statistics.ts'
-import { startOf } from '../../lib/core/usage.ts'
+import { startOf, type UsageRow } from '../../lib/core/usage.ts'
 import { usageStore } from '../../lib/dynamodb/usage-store.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { storeDelivery } from '../support/notifications/a-webhook.ts'
-import { waitUntil } from '../support/processes/processes.ts'
-import { type ApiResponse, getExecutionId, getNextLink } from '../support/service/client.ts'
+import {
+  type ApiResponse,
+  getExecutionId,
+  getNextLink,
+  readPages,
+  waitForEnd,
+} from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 import { aUsageRow } from '../support/usage/memory-usage.ts'
 import { contractOperations, expectProblem } from './world.ts'
 
@@ -26,8 +32,7 @@ type Fill = (org: TestOrganization) => Promise<string>
 const aBatch = async ({ call }: TestOrganization): Promise<string> => {
   const body = times.map((index) => ({ customId: `${index}`, input: { text: `${index}` } }))
   const { id } = (await call('POST', '/v1/agents/echo/batches', { body })).json
-  const hasEnded = async () => (await call('GET', `/v1/batches/${id}`)).json.status === 'ENDED'
-  await waitUntil(hasEnded, { what: 'the end of the batch', limitMs: 60_000 })
+  await waitForEnd(call, `/v1/batches/${id}`)
   return id
 }
 
@@ -35,9 +40,19 @@ const startTrial = async ({ call, run }: TestOrganization): Promise<string> => {
   for (const index of times) await run('echo', { text: `${index}` })
   const { currentVersionId } = (await call('GET', '/v1/agents/echo')).json
   const { id } = (await call('POST', `/v1/agents/echo/versions/${currentVersionId}/trials`)).json
-  const hasEnded = async () => (await call('GET', `/v1/trials/${id}`)).json.status === 'ENDED'
-  await waitUntil(hasEnded, { what: 'the end of the trial', limitMs: 60_000 })
+  await waitForEnd(call, `/v1/trials/${id}`)
   return id
+}
+
+/** Stores rows of usage in the last full minute. */
+const putUsage = (organizationId: string, rows: UsageRow[]) => {
+  const start = startOf('minute', Date.now()) - 60_000
+  const slot = { interval: 'minute' as const, start, isFinal: false, readAt: Date.now() }
+  return usageStore(sharedTable()).put({ ...slot, organizationId, rows })
+}
+
+const setLimits = async ({ call }: TestOrganization) => {
+  for (const index of times) await call('PUT', `/v1/tenants/t${index}/limits`, { body: {} })
 }
 
 /** A new list of routes.ts needs a row. */
@@ -82,12 +97,12 @@ const FILL: Partial<Record<OperationName, Fill>> = {
     }
     return `/v1/webhooks/${destinationId}/deliveries`
   },
-  'list-limits': async ({ call }) => {
-    for (const index of times) await call('PUT', `/v1/tenants/t${index}/limits`, { body: {} })
+  'list-limits': async (org) => {
+    await setLimits(org)
     return '/v1/limits?kind=tenant'
   },
-  'list-audit-entries': async ({ call }) => {
-    for (const index of times) await call('PUT', `/v1/tenants/t${index}/limits`, { body: {} })
+  'list-audit-entries': async (org) => {
+    await setLimits(org)
     return '/v1/audit?action=limits.put'
   },
   'list-tokens': async ({ call }) => {
@@ -110,20 +125,19 @@ const FILL: Partial<Record<OperationName, Fill>> = {
     return '/v1/trials?agent=echo'
   },
   'list-trial-items': async (org) => `/v1/trials/${await startTrial(org)}/items`,
-  'get-usage': async ({ id: organizationId }) => {
-    const start = startOf('minute', Date.now()) - 60_000
-    const rows = times.map((index) => aUsageRow({ tenantId: `t${index}` }))
-    const slot = { interval: 'minute' as const, start, isFinal: false, readAt: Date.now() }
-    await usageStore(sharedTable()).put({ ...slot, organizationId, rows })
+  'get-usage': async ({ id }) => {
+    await putUsage(
+      id,
+      times.map((index) => aUsageRow({ tenantId: `t${index}` })),
+    )
     return '/v1/usage?groupBy=tenant'
   },
-  'get-scores': async ({ id: organizationId }) => {
-    const start = startOf('minute', Date.now()) - 60_000
-    const rows = times.map((index) =>
-      aUsageRow({ runs: 0, scorer: `s${index}`, scores: toScoreSums(1, false) }),
+  'get-scores': async ({ id }) => {
+    const scores = toScoreSums(1, false)
+    await putUsage(
+      id,
+      times.map((index) => aUsageRow({ runs: 0, scorer: `s${index}`, scores })),
     )
-    const slot = { interval: 'minute' as const, start, isFinal: false, readAt: Date.now() }
-    await usageStore(sharedTable()).put({ ...slot, organizationId, rows })
     return '/v1/scores'
   },
 }
@@ -149,27 +163,28 @@ describe.concurrent.each(lists)('%s', (name) => {
   let org: TestOrganization
   let path: string
   beforeAll(async () => {
-    org = await newOrganization()
-    await org.publish('echo')
+    org = await organizationWith('echo')
     path = (await FILL[name]?.(org)) ?? ''
   })
   const read = (parameter: string) => org.call('GET', withParameter(path, parameter))
+  const refuses = async (parameter: string, value: string) => {
+    const response = await read(`${parameter}=${value}`)
+    expectProblem(response, 'InvalidQueryParameter', name)
+    expect(response.json.errors[0].path).toBe(parameter)
+  }
 
   it('returns each item once, page by page, with the same parameters', async () => {
     const all = itemsOf(await read('limit=100'))
     expect(all.length).toBeGreaterThanOrEqual(COUNT)
-    const paged: unknown[] = []
-    for (let next: string | undefined = withParameter(path, 'limit=2'); next; ) {
-      const page: ApiResponse = await org.call('GET', next)
-      expect(page.status, page.text).toBe(200)
+    const pages = await readPages(org.call, withParameter(path, 'limit=2'))
+    const given = [...new URL(path, 'http://x').searchParams]
+    for (const page of pages) {
       expect(itemsOf(page).length).toBeLessThanOrEqual(2)
-      paged.push(...itemsOf(page))
-      next = getNextLink(page)
-      const given = new URL(path, 'http://x').searchParams
-      if (next)
-        for (const [key, value] of given) expect(new URL(next, 'http://x').searchParams.get(key)).toBe(value)
+      const next = getNextLink(page)
+      const repeated = next && [...new URL(next, 'http://x').searchParams]
+      if (repeated) expect(repeated).toEqual(expect.arrayContaining(given))
     }
-    expect(paged).toEqual(all)
+    expect(pages.flatMap(itemsOf)).toEqual(all)
   })
 
   it('has no further page after the last item', async () => {
@@ -181,11 +196,7 @@ describe.concurrent.each(lists)('%s', (name) => {
   it('accepts limits within its bounds only', async () => {
     const max = MAX[name] ?? 100
     expect((await read(`limit=${max}`)).status).toBe(200)
-    for (const limit of ['0', '-1', '1.5', '1e1', 'ten', String(max + 1)]) {
-      const response = await read(`limit=${limit}`)
-      expectProblem(response, 'InvalidQueryParameter', name)
-      expect(response.json.errors[0].path).toBe('limit')
-    }
+    for (const limit of ['0', '-1', '1.5', '1e1', 'ten', String(max + 1)]) await refuses('limit', limit)
   })
 
   it('rejects cursors that it has not given', async () => {
@@ -195,20 +206,14 @@ describe.concurrent.each(lists)('%s', (name) => {
     const position = Buffer.from(own, 'base64url').toString().slice(1)
     // The position in the list of limits ends with any text.
     const changed = name === 'list-limits' ? [] : [own.slice(0, -2), `${own}AA`]
-    for (const cursor of ['abc', '%00', ...changed, `${own}%3D`, encode(`2${position}`), encode('1x y')]) {
-      const response = await read(`cursor=${cursor}`)
-      expectProblem(response, 'InvalidQueryParameter', name)
-      expect(response.json.errors[0].path).toBe('cursor')
-    }
+    for (const cursor of ['abc', '%00', ...changed, `${own}%3D`, encode(`2${position}`), encode('1x y')])
+      await refuses('cursor', cursor)
   })
 })
 
-describe('a cursor', () => {
-  it('of another organization shows none of its items', async () => {
-    const [own, other] = [await newOrganization(), await newOrganization()]
-    for (const org of [own, other]) await org.publish('echo')
-    const path = (await FILL['list-executions']?.(other)) ?? ''
-    const link = getNextLink(await other.call('GET', `${path}&limit=1`)) ?? ''
-    expect((await own.call('GET', link)).json).toEqual([])
-  })
+it('a cursor of another organization shows none of its items', async () => {
+  const [own, other] = [await organizationWith('echo'), await organizationWith('echo')]
+  const path = (await FILL['list-executions']?.(other)) ?? ''
+  const link = getNextLink(await other.call('GET', `${path}&limit=1`)) ?? ''
+  expect((await own.call('GET', link)).json).toEqual([])
 })

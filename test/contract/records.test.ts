@@ -39,15 +39,13 @@ function parseCsv(text: string): string[][] {
   return rows
 }
 
-describe('toUsageRecord', () => {
-  it('has only the groups that were asked for, and costs in dollars', () => {
-    const { agentId: _, versionId: __, model: ___, tokenId: ____, ...row } = aUsageRow({ tenantId: 'acme' })
-    const errors = { AgentFailed: 2 }
-    const record = toUsageRecord({ start, ...row, errors, costNanoUsd: 1_234_567_891, childCostNanoUsd: 1 })
-    expect(JSON.stringify(record)).toBe(
-      '{"start":"2026-11-25T10:00:00Z","tenantId":"acme","runs":1,"cacheHits":0,"errors":{"AgentFailed":2},"inputTokens":0,"outputTokens":0,"cachedInputTokens":0,"cacheWriteTokens":0,"reasoningTokens":0,"webSearches":0,"costUsd":1.234567891,"childCostUsd":1e-9,"unpricedRuns":0,"runTimeMs":0}',
-    )
-  })
+it('toUsageRecord has only the groups that were asked for, and costs in dollars', () => {
+  const { agentId: _, versionId: __, model: ___, tokenId: ____, ...row } = aUsageRow({ tenantId: 'acme' })
+  const errors = { AgentFailed: 2 }
+  const record = toUsageRecord({ start, ...row, errors, costNanoUsd: 1_234_567_891, childCostNanoUsd: 1 })
+  expect(JSON.stringify(record)).toBe(
+    '{"start":"2026-11-25T10:00:00Z","tenantId":"acme","runs":1,"cacheHits":0,"errors":{"AgentFailed":2},"inputTokens":0,"outputTokens":0,"cachedInputTokens":0,"cacheWriteTokens":0,"reasoningTokens":0,"webSearches":0,"costUsd":1.234567891,"childCostUsd":1e-9,"unpricedRuns":0,"runTimeMs":0}',
+  )
 })
 
 describe('toUsageCsv', () => {
@@ -101,28 +99,21 @@ describe('toUsageCsv', () => {
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `signal-${index}`)
 
-const aWait = (signals: string[]): Wait => ({
-  kind: 'signal',
-  name: 'any',
-  since: '2026-11-24T12:00:00.000Z',
-  until: null,
-  step: 1,
-  signals,
+const since = '2026-11-24T12:00:00.000Z'
+const aWait = (count: number): Wait => ({
+  ...{ kind: 'signal', name: 'any', since, until: null, step: 1 },
+  signals: namesOf(count),
 })
 
-describe('waiting for', () => {
-  it('shows at most 1 kB of what a run waits for, and never nothing', () => {
-    const small = aWait(namesOf(2))
-    const large = aWait(namesOf(100))
-    expect(toWaitingFor([large, small])).toEqual([small])
-    const [shown, ...others] = toWaitingFor([large, large])
-    expect(others).toEqual([])
-    expect(shown).toMatchObject({ name: 'any', step: 1 })
-    expect(shown?.signals).toEqual(namesOf(shown?.signals?.length ?? 0))
-    const bytes = Buffer.byteLength(JSON.stringify([shown]))
-    expect(bytes).toBeLessThanOrEqual(1_000)
-    expect(bytes).toBeGreaterThan(980)
-  })
+it('a record shows at most 1 kB of what a run waits for, and never nothing', () => {
+  const [small, large] = [aWait(2), aWait(100)]
+  expect(toWaitingFor([large, small])).toEqual([small])
+  const [shown, ...others] = toWaitingFor([large, large])
+  expect(others).toEqual([])
+  expect(shown).toMatchObject({ name: 'any', step: 1, signals: namesOf(shown?.signals?.length ?? 0) })
+  const bytes = Buffer.byteLength(JSON.stringify([shown]))
+  expect(bytes).toBeLessThanOrEqual(1_000)
+  expect(bytes).toBeGreaterThan(980)
 })
 
 const MAX = 1_000

@@ -16,12 +16,13 @@ const report = (items: TrialItem[], unmet: string[] = []) =>
     COMMAND,
   )
 
+const lastRowOf = (markdown: string) => markdown.trimEnd().split('\n').at(-1) ?? ''
+
 /** The text of the cells of the last row, as a browser shows it. */
 function cellsOf(markdown: string): string[] {
-  const row = markdown.trimEnd().split('\n').at(-1) ?? ''
   const decode = (text: string) =>
     text.replaceAll(/<\/?code>/g, '').replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
-  return row
+  return lastRowOf(markdown)
     .split('|')
     .slice(1, -1)
     .map((cell) => decode(cell.trim()))
@@ -29,15 +30,11 @@ function cellsOf(markdown: string): string[] {
 
 describe('toReport', () => {
   it('has the verdict of the gate, the sums and each difference', () => {
-    const text = report(
-      [
-        anItem('CHANGED', [
-          { path: '/total', original: 12.5, trial: 13 },
-          { path: '/new', trial: true },
-        ]),
-      ],
-      ['1 run changed; at most 0 may (maxChanged).'],
-    )
+    const item = anItem('CHANGED', [
+      { path: '/total', original: 12.5, trial: 13 },
+      { path: '/new', trial: true },
+    ])
+    const text = report([item], ['1 run changed; at most 0 may (maxChanged).'])
     expect(text).toContain(
       '## Trial of <code>triage</code>\n\n**The gate of the current version is not met:**\n\n- 1 run changed',
     )
@@ -58,18 +55,15 @@ describe('toReport', () => {
     '</code><b>',
   ])('shows a value as it is: %s', (value) => {
     const text = report([anItem('CHANGED', [{ path: `/${value}`, original: value, trial: null }])])
-    const row = text.trimEnd().split('\n').at(-1) ?? ''
+    const row = lastRowOf(text)
     expect(row.replaceAll(/<\/?code>/g, '')).not.toMatch(/[<>`*_[\]@!~$\\]|(?<!&)#|&(?!#\d+;)|www\.|:\/\//)
     expect(row.split('|')).toHaveLength(8)
     expect(cellsOf(text).slice(3)).toEqual([`/${value}`, JSON.stringify(value), 'null'])
   })
 
   it('has at most 60 kB, and says how to see the rest', () => {
-    const differences = Array.from({ length: 20 }, (_, n) => ({
-      path: `/${n}`,
-      original: '@'.repeat(198),
-      trial: '漢'.repeat(198),
-    }))
+    const values = { original: '@'.repeat(198), trial: '漢'.repeat(198) }
+    const differences = Array.from({ length: 20 }, (_, n) => ({ path: `/${n}`, ...values }))
     const text = report(Array.from({ length: 200 }, () => anItem('CHANGED', differences)))
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(60_000)
     expect(Buffer.byteLength(text)).toBeGreaterThan(55_000)
@@ -149,35 +143,18 @@ describe('findReasons', () => {
 
 const aVersion = (overrides: Partial<VersionDetails> = {}): VersionDetails => ({
   ...{ id: 'a', documentId: 'b', status: 'PUBLISHED', title: 'T', description: null, message: null },
-  ...{
-    createdBy: 'c',
-    ...{ number: 1, promotedAt: null, promotedBy: null },
-    createdAt: 'd',
-    retiredAt: null,
-    model: 'openai/gpt-5',
-    modelSettings: null,
-    useDynamicLearning: false,
-    learning: { feedback: 'reviewed', unrated: false },
-    toolNames: [],
-    tools: [],
-  },
+  ...{ createdBy: 'c', number: 1, promotedAt: null, promotedBy: null, createdAt: 'd', retiredAt: null },
+  ...{ model: 'openai/gpt-5', modelSettings: null, toolNames: [], tools: [] },
+  ...{ useDynamicLearning: false, learning: { feedback: 'reviewed', unrated: false } },
   inputSchema: { text: { type: 'string' } },
   outputSchema: { text: { type: 'string' } },
   execution: {
-    ...{ useCache: false, cacheTtlSeconds: null, maxAgentSteps: 10, timeoutSeconds: null },
-    enforceInputSchema: false,
-    ...{ maxAgentStepsAllowed: 10, models: null },
-    ...{ maxTokens: null, maxCostUsd: null },
-    ...{ maxParallelToolCalls: 20, maxChildren: 32 },
+    ...{ useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, enforceInputSchema: false },
+    ...{ maxAgentSteps: 10, maxAgentStepsAllowed: 10, models: null },
+    ...{ maxTokens: null, maxCostUsd: null, maxParallelToolCalls: 20, maxChildren: 32 },
   },
-  ...{
-    contentHash: 'e',
-    documentHash: 'f',
-    codeHash: null,
-    code: false,
-    env: [],
-    instructions: 'One.\nTwo.',
-  },
+  ...{ contentHash: 'e', documentHash: 'f', codeHash: null, code: false, env: [] },
+  instructions: 'One.\nTwo.',
   ...overrides,
 })
 
@@ -185,14 +162,8 @@ const http = (url: string) => ({ name: 'get_order', http: { url } })
 
 describe('compareVersions', () => {
   it('finds nothing between versions that differ in what is not content', () => {
-    const other = aVersion({
-      id: 'x',
-      status: 'DRAFT',
-      createdAt: 'y',
-      retiredAt: 'w',
-      message: 'z',
-      documentHash: 'g',
-    })
+    const dates = { createdAt: 'y', retiredAt: 'w' }
+    const other = aVersion({ ...dates, id: 'x', status: 'DRAFT', message: 'z', documentHash: 'g' })
     expect(compareVersions(aVersion(), other)).toEqual({ changes: [], instructions: [] })
   })
 
@@ -234,15 +205,9 @@ describe('compareVersions', () => {
   })
 
   it('compares instructions line by line', () => {
-    const { instructions } = compareVersions(
-      aVersion(),
-      aVersion({ instructions: 'One.\nAnd a half.\nTwo.\nThree.' }),
-    )
-    expect(instructions.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
-      'same One.',
-      'added And a half.',
-      'same Two.',
-      'added Three.',
-    ])
+    const longer = aVersion({ instructions: 'One.\nAnd a half.\nTwo.\nThree.' })
+    const { instructions } = compareVersions(aVersion(), longer)
+    const lines = instructions.map(({ kind, text }) => `${kind} ${text}`)
+    expect(lines).toEqual(['same One.', 'added And a half.', 'same Two.', 'added Three.'])
   })
 })

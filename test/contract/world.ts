@@ -6,12 +6,12 @@ import { system } from '../../lib/system.ts'
 import { modernRequest } from '../mcp/messages.ts'
 import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { storeDelivery } from '../support/notifications/a-webhook.ts'
-import { waitUntil } from '../support/processes/processes.ts'
 import {
   type ApiClient,
   type ApiResponse,
   getExecutionId,
   type RequestOptions,
+  waitForEnd,
 } from '../support/service/client.ts'
 
 /** The operations of the contract. */
@@ -20,18 +20,9 @@ export const contractOperations = [...new Set(apiRoutes.map(({ operation }) => o
 /** What a path parameter stands for. A new one needs a value in `newWorld`. */
 export type Ids = Record<PathParameter, string>
 type PathParameter =
-  | 'agentId'
-  | 'versionId'
-  | 'executionId'
-  | 'otherId'
-  | 'approvalId'
-  | 'webhookId'
-  | 'deliveryId'
+  | `${'agent' | 'version' | 'execution' | 'other' | 'approval' | 'webhook' | 'delivery'}Id`
+  | `${'batch' | 'trial' | 'tenant' | 'token'}Id`
   | 'scheduleName'
-  | 'batchId'
-  | 'trialId'
-  | 'tenantId'
-  | 'tokenId'
   | 'name'
   | 'mac'
 
@@ -55,6 +46,8 @@ output: { text: { type: string } }
 Repeat the text.
 `
 
+const OF_TENANT = { query: '?tenantId=acme' }
+
 /** What a successful request has beside its path. Lists and runs name the tenant. */
 const EXAMPLES: Partial<Record<OperationName, Example | ((ids: Ids) => Example)>> = {
   'serve-mcp': modernRequest('tools/list'),
@@ -62,17 +55,17 @@ const EXAMPLES: Partial<Record<OperationName, Example | ((ids: Ids) => Example)>
   'publish-agent': { body: { document: documentOf('published') } },
   'put-rollout': ({ versionId }) => ({ body: { versionId, percent: 20 } }),
   'run-agent': { query: '?tenantId=acme', body: { text: 'x' } },
-  'list-agent-executions': { query: '?tenantId=acme' },
-  'list-executions': { query: '?tenantId=acme' },
-  'list-approvals': { query: '?tenantId=acme' },
+  'list-agent-executions': OF_TENANT,
+  'list-executions': OF_TENANT,
+  'list-approvals': OF_TENANT,
+  'list-batches': OF_TENANT,
+  'get-usage': OF_TENANT,
+  'get-scores': OF_TENANT,
+  'get-agreement': OF_TENANT,
   'rerun-execution': { body: {} },
   'decide-approval': { body: { decision: 'approve' } },
   'start-batch': { query: '?tenantId=acme', body: [{ customId: 'a', input: { text: 'x' } }] },
-  'list-batches': { query: '?tenantId=acme' },
   'start-trial': { body: { limit: 1 } },
-  'get-usage': { query: '?tenantId=acme' },
-  'get-scores': { query: '?tenantId=acme' },
-  'get-agreement': { query: '?tenantId=acme' },
   'create-webhook': { body: { url: 'https://receiver.example' } },
   'update-webhook': { body: { enabled: true } },
   'give-feedback': { body: { rating: 1 } },
@@ -127,21 +120,15 @@ export async function newWorld(): Promise<World> {
     await each.call('POST', '/v1/agents', { body: { document: documentOf('published') } })
 
   let count = 0
-  const ended = async (path: string): Promise<void> => {
-    const hasEnded = async () => (await call('GET', path)).json.status === 'ENDED'
-    await waitUntil(hasEnded, { what: `the end of ${path}`, limitMs: 60_000 })
-  }
-  const post = async (path: string, body: unknown) => {
-    const { status, json, text } = await call('POST', path, { body })
+  const change = (method: string) => async (path: string, body: unknown) => {
+    const { status, json, text } = await call(method, path, { body })
     expect(status, text).toBeLessThan(300)
     return json
   }
-  const put = async (path: string, body: unknown) => {
-    const { status, text } = await call('PUT', path, { body })
-    expect(status, text).toBeLessThan(300)
-  }
+  const [post, put] = [change('POST'), change('PUT')]
   const make = {
     execution: async () => getExecutionId(await org.run('echo', { text: 'secret' }, 'tenantId=acme')),
+    ofExecution: async () => ({ executionId: await make.execution() }),
     waiting: async () => getExecutionId(await org.run('waits', { signal: 'go' }, 'tenantId=acme')),
     approval: async () => {
       const response = await org.run('asks', {}, 'tenantId=acme')
@@ -167,19 +154,19 @@ export async function newWorld(): Promise<World> {
     batch: async (): Promise<string> => {
       const body = [{ customId: 'a', input: { text: 'x' } }]
       const { id } = await post('/v1/agents/echo/batches?tenantId=acme', body)
-      await ended(`/v1/batches/${id}`)
+      await waitForEnd(call, `/v1/batches/${id}`)
       return id
     },
     cancelledBatch: async (): Promise<string> => {
       const body = [{ customId: 'a', input: { signal: 'go' } }]
       const { id } = await post('/v1/agents/waits/batches?tenantId=acme', body)
       await post(`/v1/batches/${id}/cancel`, undefined)
-      await ended(`/v1/batches/${id}`)
+      await waitForEnd(call, `/v1/batches/${id}`)
       return id
     },
     trial: async (): Promise<string> => {
       const { id } = await post(`/v1/agents/echo/versions/${versionId}/trials`, { limit: 1 })
-      await ended(`/v1/trials/${id}`)
+      await waitForEnd(call, `/v1/trials/${id}`)
       return id
     },
     token: async (): Promise<string> =>
@@ -229,11 +216,11 @@ export async function newWorld(): Promise<World> {
     'delete-agent-limits': make.limits,
     'put-tenant-limits': async () => ({ tenantId: `tenant-${++count}` }),
     'delete-tenant-limits': async () => ({ tenantId: await make.tenant() }),
-    'cancel-execution': async () => ({ executionId: await make.execution() }),
-    'delete-execution': async () => ({ executionId: await make.execution() }),
-    'give-feedback': async () => ({ executionId: await make.execution() }),
-    'list-agent-executions': async () => ({ executionId: await make.execution() }),
-    'list-executions': async () => ({ executionId: await make.execution() }),
+    'cancel-execution': make.ofExecution,
+    'delete-execution': make.ofExecution,
+    'give-feedback': make.ofExecution,
+    'list-agent-executions': make.ofExecution,
+    'list-executions': make.ofExecution,
     'send-signal': async () => ({ executionId: await make.waiting() }),
     'list-approvals': make.approval,
     'decide-approval': make.approval,

@@ -16,51 +16,27 @@ beforeAll(async () => {
   const folder = fileURLToPath(new URL('../../agents/wait', import.meta.url))
   const { agent } = await loadFolder(folder)
   if (!agent) throw new Error(`${folder} is invalid.`)
-  const store = agentStore(openTable())
   await publishAgent({
-    store,
-    system,
-    organizationId,
-    createdBy: organizationId,
+    ...{ store: agentStore(openTable()), system, organizationId, createdBy: organizationId, draft: false },
     agent: { ...agent, document: { ...agent.document, slug: 'v1' } },
-    draft: false,
   })
 })
 
-type Call = {
-  basePath: string
-  suffix?: string
-  resource?: string
-  query?: Record<string, string>
-  body?: unknown
-}
+type Call = { basePath: string; suffix?: string; body?: unknown }
 
 /**
  * The event of API Gateway: on a custom domain, `requestContext.path` starts with the base path, at the default
  * endpoint with the stage.
  */
-function createEvent(name: OperationName, { basePath, suffix = '', query = {}, body, ...given }: Call) {
-  const { method, path: route } = getOperation(name)
-  const resource = given.resource ?? route
+function createEvent(name: OperationName, { basePath, suffix = '', body }: Call) {
+  const { method, path: resource } = getOperation(name)
   const path = `${basePath}${resource.replace('{agentId}', 'v1')}${suffix}`
+  const requestContext = { requestId: 'r', path, resourcePath: resource, domainName: 'agents.example.com' }
   return {
-    resource,
-    path,
-    httpMethod: method,
+    ...{ resource, path, httpMethod: method, pathParameters: { agentId: 'v1' }, isBase64Encoded: false },
     headers: { 'Content-Type': 'application/json', Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' },
-    pathParameters: { agentId: 'v1' },
-    multiValueQueryStringParameters: Object.fromEntries(
-      Object.entries(query).map(([key, value]) => [key, [value]]),
-    ),
-    requestContext: {
-      requestId: 'r',
-      path,
-      resourcePath: resource,
-      domainName: 'agents.example.com',
-      authorizer: { organizationId },
-    },
+    requestContext: { ...requestContext, authorizer: { organizationId } },
     body: body === undefined ? null : JSON.stringify(body),
-    isBase64Encoded: false,
   } as unknown as APIGatewayProxyEvent
 }
 

@@ -16,13 +16,8 @@ async function open(text = LARGE) {
     try {
       while (state.pulled < 2_000) {
         state.pulled++
-        yield {
-          customId: String(state.pulled),
-          executionId: 'id',
-          status: 'SUCCESS',
-          output: { text },
-          error: null,
-        }
+        const customId = String(state.pulled)
+        yield { customId, executionId: 'id', status: 'SUCCESS', output: { text }, error: null }
       }
     } finally {
       state.hasReturned = true

@@ -102,16 +102,12 @@ describe('jsonBody', () => {
 })
 
 const NDJSON = 'application/x-ndjson'
-
 const JSON_TYPE = 'application/json'
 
-const read = (body: string, type?: string, more: object = {}) =>
-  readLines({
-    headers: type === undefined ? {} : { 'content-type': type },
-    body,
-    isBase64Encoded: false,
-    ...more,
-  } as unknown as ServiceEvent)
+const read = (body: string, type?: string, more: object = {}) => {
+  const headers = type === undefined ? {} : { 'content-type': type }
+  return readLines({ headers, body, isBase64Encoded: false, ...more } as unknown as ServiceEvent)
+}
 
 const refused = (...args: Parameters<typeof read>) => {
   try {
@@ -122,7 +118,6 @@ const refused = (...args: Parameters<typeof read>) => {
 }
 
 const a = { customId: 'a', input: {} }
-
 const text = JSON.stringify(a)
 
 describe('readLines', () => {
@@ -207,20 +202,18 @@ const invocation = (body: string) => assertFitsInvocation({ body } as APIGateway
 const result = (body: string) => assertFitsResult({ statusCode: 200, body } as APIGatewayProxyResult)
 
 /** A text, and the bytes that each repetition of it takes in a string of JSON. */
-describe.each([
+it.each([
   ['"', 2],
   ['\\', 2],
   ['\n', 2],
   ['a', 1],
   ['ä', 2],
   ['😀', 4],
-])('a body of %j', (text, bytes) => {
-  it('is too large when Lambda would not pass it on, and not before', () => {
-    const tooLarge = text.repeat(Math.ceil(MAX / bytes))
-    const fits = text.repeat(Math.floor((MAX - CONTEXT) / bytes))
-    for (const check of [invocation, result]) {
-      expect(() => check(tooLarge)).toThrow(expect.objectContaining({ code: 'PayloadTooLarge' }))
-      expect(() => check(fits)).not.toThrow()
-    }
-  })
+])('a body of %j is too large when Lambda would not pass it on, and not before', (text, bytes) => {
+  const tooLarge = text.repeat(Math.ceil(MAX / bytes))
+  const fits = text.repeat(Math.floor((MAX - CONTEXT) / bytes))
+  for (const check of [invocation, result]) {
+    expect(() => check(tooLarge)).toThrow(expect.objectContaining({ code: 'PayloadTooLarge' }))
+    expect(() => check(fits)).not.toThrow()
+  }
 })

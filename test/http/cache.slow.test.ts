@@ -1,25 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { system } from '../../lib/system.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { type ApiResponse, getExecutionId } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-cache-'))
-let org: TestOrganization
-
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('counted')
-})
+const org = await organizationWith('counted')
 afterAll(() => rmSync(folder, { recursive: true }))
 
-type Input = { log: string; ms?: number; failures?: number; size?: number }
-const createInput = (more: Omit<Input, 'log'> = {}): Input => ({ log: join(folder, system.newId()), ...more })
-const countRuns = ({ log }: Input) =>
-  existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0
-const run = (input: Input, query = 'useCache=true', by = org) => by.run('counted', input, query)
+const createInput = () => ({ log: join(folder, system.newId()) })
+const run = (input: object, query = 'useCache=true') => org.run('counted', input, query)
 const recordOf = (response: ApiResponse) => org.getExecution(getExecutionId(response))
 
 describe.concurrent('a run with useCache', () => {
@@ -34,16 +26,11 @@ describe.concurrent('a run with useCache', () => {
     expect(second.headers.get('x-cached-document-execution-id')).toBe(getExecutionId(first))
     expect(getExecutionId(second)).not.toBe(getExecutionId(first))
     expect(await recordOf(second)).toMatchObject({
-      id: getExecutionId(second),
-      status: 'SUCCESS',
-      input,
-      output: first.json,
-      cached: true,
-      cachedDocumentExecutionId: getExecutionId(first),
-      steps: 0,
+      ...{ id: getExecutionId(second), cached: true, cachedDocumentExecutionId: getExecutionId(first) },
+      ...{ status: 'SUCCESS', input, output: first.json, steps: 0 },
     })
     expect(await recordOf(first)).not.toHaveProperty('cachedDocumentExecutionId')
-    expect(countRuns(input)).toBe(1)
+    expect(readFileSync(input.log, 'utf8').trim().split('\n')).toHaveLength(1)
   })
 
   it.each([

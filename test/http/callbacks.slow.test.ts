@@ -1,24 +1,22 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { macOf } from '../../lib/core/callback-mac.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import { comparable } from '../contract/world.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { sharedTable } from '../support/engine/organization.ts'
 import {
   createClient,
   getExecutionId,
   type RequestOptions,
   waitForExecution,
 } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
-let own: TestOrganization
-beforeAll(async () => {
-  own = await newOrganization()
-  await Promise.all([own.publish('calls-back'), own.publish('waits')])
-})
+const own = await organizationWith('calls-back', 'waits')
 
 const anyone = createClient(inject('service'), null)
-const post = (path: string, options?: RequestOptions) => anyone('POST', path, options)
+const post = (path: string, options: RequestOptions = { body: { id: 'p-1' } }) =>
+  anyone('POST', path, options)
 
 /** A run that is suspended until it is called back. */
 async function waiting() {
@@ -32,7 +30,7 @@ async function waiting() {
 describe('a callback', () => {
   it('resumes the run without a token, by the same URL in each attempt', async () => {
     const { id, path } = await waiting()
-    const response = await post(path, { body: { id: 'p-1' } })
+    const response = await post(path)
     expect([response.status, response.json]).toEqual([202, { executionId: id, id: expect.any(String) }])
     const record = await waitForExecution(own.call, id)
     expect(record).toMatchObject({ status: 'SUCCESS', output: { id: 'p-1', isSame: true }, attempts: 2 })
@@ -59,7 +57,7 @@ describe('a callback', () => {
       return (await Promise.all([...requests, events, lists])).map(({ text }) => text).join('\n')
     }
     const before = await texts()
-    await post(path, { body: { id: 'p-1' } })
+    await post(path)
     const { logs } = await waitForExecution(own.call, id)
     expect(logs).toContain(`/v1/callbacks/${id}/paid/[secret callback].`)
     const after = await texts()
@@ -72,39 +70,36 @@ describe('a callback', () => {
   })
 })
 
-describe('a callback that no run has made', () => {
-  it('gets the response for a run that does not exist', async () => {
-    const { id, mac, secret, path } = await waiting()
-    const other = await waiting()
-    const theirs = getExecutionId(await own.run('waits', { signal: 'paid' }))
-    const ended = await waiting()
-    await own.call('POST', `/v1/agent_executions/${ended.id}/cancel`)
-    const missing = system.newId()
-    const guessed = [
-      `/v1/callbacks/${missing}/paid/${mac}`,
-      `/v1/callbacks/x/paid/${mac}`,
-      `/v1/callbacks/${id}/paid/guessed`,
-      `/v1/callbacks/${id}/paid/${mac.slice(0, -1)}`,
-      `/v1/callbacks/${id}/paid/${mac}x`,
-      `/v1/callbacks/${id}/paid/${mac.slice(0, -1)}%C3%A4`,
-      `/v1/callbacks/${id}/paid/${mac.toLowerCase()}`,
-      `/v1/callbacks/${id}/paid/${other.mac}`,
-      `/v1/callbacks/${id}/other/${mac}`,
-      `/v1/callbacks/${id}/a%2Fb/${macOf(secret, id, 'a/b')}`,
-      `/v1/callbacks/${id}/__proto__/${mac}`,
-      // A run without callbacks, whose secret is none.
-      `/v1/callbacks/${theirs}/paid/${macOf('', theirs, 'paid')}`,
-      `/v1/callbacks/${theirs}/paid/${macOf('null', theirs, 'paid')}`,
-      ended.path,
-    ]
-    const expected = comparable(await post(`/v1/callbacks/${missing}/paid/guessed`, { body: { id: 'p-1' } }))
-    expect(expected[0]).toBe(404)
-    for (const each of guessed)
-      expect(comparable(await post(each, { body: { id: 'p-1' } })), each).toEqual(expected)
-    const { json } = await own.call('GET', `/v1/agent_executions/${id}/signals`)
-    expect(json).toEqual([])
-    // A token changes nothing, and the ID is one in capital letters, too.
-    expect(comparable(await own.call('POST', guessed[2] ?? '', { body: { id: 'p-1' } }))).toEqual(expected)
-    expect((await post(path.replace(id, id.toUpperCase()), { body: { id: 'p-1' } })).status).toBe(202)
-  })
+it('a callback that no run has made gets the response for a run that does not exist', async () => {
+  const { id, mac, secret, path } = await waiting()
+  const other = await waiting()
+  const theirs = getExecutionId(await own.run('waits', { signal: 'paid' }))
+  const ended = await waiting()
+  await own.call('POST', `/v1/agent_executions/${ended.id}/cancel`)
+  const missing = system.newId()
+  const guessed = [
+    `/v1/callbacks/${missing}/paid/${mac}`,
+    `/v1/callbacks/x/paid/${mac}`,
+    `/v1/callbacks/${id}/paid/guessed`,
+    `/v1/callbacks/${id}/paid/${mac.slice(0, -1)}`,
+    `/v1/callbacks/${id}/paid/${mac}x`,
+    `/v1/callbacks/${id}/paid/${mac.slice(0, -1)}%C3%A4`,
+    `/v1/callbacks/${id}/paid/${mac.toLowerCase()}`,
+    `/v1/callbacks/${id}/paid/${other.mac}`,
+    `/v1/callbacks/${id}/other/${mac}`,
+    `/v1/callbacks/${id}/a%2Fb/${macOf(secret, id, 'a/b')}`,
+    `/v1/callbacks/${id}/__proto__/${mac}`,
+    // A run without callbacks, whose secret is none.
+    `/v1/callbacks/${theirs}/paid/${macOf('', theirs, 'paid')}`,
+    `/v1/callbacks/${theirs}/paid/${macOf('null', theirs, 'paid')}`,
+    ended.path,
+  ]
+  const expected = comparable(await post(`/v1/callbacks/${missing}/paid/guessed`))
+  expect(expected[0]).toBe(404)
+  for (const each of guessed) expect(comparable(await post(each)), each).toEqual(expected)
+  const { json } = await own.call('GET', `/v1/agent_executions/${id}/signals`)
+  expect(json).toEqual([])
+  // A token changes nothing, and the ID is one in capital letters, too.
+  expect(comparable(await own.call('POST', guessed[2] ?? '', { body: { id: 'p-1' } }))).toEqual(expected)
+  expect((await post(path.replace(id, id.toUpperCase()))).status).toBe(202)
 })

@@ -80,10 +80,8 @@ describe('path parameters', () => {
           const raw = Object.fromEntries(names.map((name) => [name, encodeURIComponent(given[name] ?? '')]))
           // A segment of dots is a step of the path for clients, and reaches no gateway.
           fc.pre(Object.values(given).every((value) => !/^\.{1,2}$/.test(value)))
-          const event = localEvent(
-            method,
-            path.replace(/\{(\w+)\}/g, (_, name) => raw[name] ?? ''),
-          )
+          const url = path.replace(/\{(\w+)\}/g, (_, name) => raw[name] ?? '')
+          const event = localEvent(method, url)
           if (event.resource !== path) return
           expect(event.pathParameters).toEqual(raw)
           expect(decode(raw)).toEqual(given)
@@ -100,12 +98,8 @@ describe('path parameters', () => {
       const { path } = getOperation(name)
       const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? []
       const { status, json } = await call(name, authorizerOf(system.newId()), { [parameter]: text })
-      expect([name, status, json.code, json.errors]).toEqual([
-        name,
-        400,
-        'BadRequest',
-        [{ path: parameter, message: `${parameter} must be percent-encoded UTF-8.` }],
-      ])
+      const errors = [{ path: parameter, message: `${parameter} must be percent-encoded UTF-8.` }]
+      expect([status, json.code, json.errors], name).toEqual([400, 'BadRequest', errors])
     }
   })
 
@@ -125,12 +119,8 @@ describe('other fields of an event', () => {
 
   it('keep the slash at the end, the stage, and the method HEAD', async () => {
     const local = localEvent('HEAD', '/v1/agents/')
-    expect([local.resource, local.path, local.httpMethod, local.queryStringParameters]).toEqual([
-      '/v1/agents',
-      '/v1/agents/',
-      'HEAD',
-      null,
-    ])
+    const given = { resource: '/v1/agents', path: '/v1/agents/', httpMethod: 'HEAD' }
+    expect(local).toMatchObject({ ...given, queryStringParameters: null })
     const more = { method: 'HEAD', path: '/v1/agents/' }
     expect(await call('list-agents', authorizerOf(system.newId()), {}, more)).toMatchObject({ status: 200 })
   })
@@ -143,14 +133,8 @@ describe('other fields of an event', () => {
     const authorizer = authorizerOf(system.newId())
     for (const tenantId of ['a', 'b'])
       await call('put-tenant-limits', authorizer, { tenantId }, { body: '{"maxOpenExecutions":1}' })
-    const { headers } = await call(
-      'list-limits',
-      authorizer,
-      {},
-      {
-        ...{ stage, path: `${base}/v1/limits`, query: { limit: ['1'] } },
-      },
-    )
+    const more = { stage, path: `${base}/v1/limits`, query: { limit: ['1'] } }
+    const { headers } = await call('list-limits', authorizer, {}, more)
     expect(headers?.Link).toMatch(new RegExp(`^<${prefix}/v1/limits\\?`))
   })
 })

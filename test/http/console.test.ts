@@ -1,6 +1,8 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { type ConsoleFile, etagOf } from '../../lib/console-server/console-files.ts'
 import { toFileResponse } from '../../lib/console-server/file-response.ts'
 import { addSignIn } from '../../lib/console-server/sign-in-settings.ts'
@@ -10,79 +12,62 @@ import { type ApiClient, createClient } from '../support/service/client.ts'
 
 const anonymous: ApiClient = createClient(inject('service'), null)
 
-/** Paths of the files that the page refers to, by their ends. */
-const files = { js: '', css: '' }
-
-describe('console', () => {
-  beforeAll(async () => {
-    const { text: page } = await anonymous('GET', '/console')
-    for (const type of ['js', 'css'] as const)
-      files[type] = `/${new RegExp(`console/main-\\w+\\.${type}`).exec(page)?.[0]}`
-  })
-
-  describe('GET /console', () => {
-    it('returns the page without a token, to be validated before each use', async () => {
-      const { status, headers, text } = await anonymous('GET', '/console?utm_source=mail')
-      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-      expect(headers.get('cache-control')).toBe('no-cache')
-      expect(headers.get('content-security-policy')).toBe(POLICY)
-      expect(headers.get('x-content-type-options')).toBe('nosniff')
-      expect(headers.get('referrer-policy')).toBe('no-referrer')
-      expect(text).not.toMatch(/<style|style=|<script>|https?:\/\/(?!www\.w3\.org)|\son\w+=/)
-    })
-
-    it('responds with 304 if the client has the page', async () => {
-      const { headers } = await anonymous('GET', '/console')
-      const etag = headers.get('etag') ?? ''
-      for (const given of [etag, `"other", ${etag}`, '*', etag.replace('W/', '')]) {
-        const response = await getRaw('/console', { 'If-None-Match': given })
-        expect([response.status, response.body.length]).toEqual([304, 0])
-        expect(response.headers.etag).toBe(etag)
-      }
-      expect((await getRaw('/console', { 'If-None-Match': '"other"' })).status).toBe(200)
-    })
-
-    it.each(['/', '/console/', '//', '/?token=x'])('is where %s redirects to', async (path) => {
-      const { status, headers } = await getRaw(path)
-      expect([status, headers.location]).toEqual([302, '/console'])
-    })
-  })
-
-  describe('the files of the console', () => {
-    it.each([
-      ['br, gzip', 'br', brotliDecompressSync],
-      ['gzip, deflate, br;q=0', 'gzip', gunzipSync],
-      ['identity', undefined, (bytes: Buffer) => bytes],
-      ['', undefined, (bytes: Buffer) => bytes],
-    ])('are compressed as the client accepts it: "%s"', async (accepted, encoding, decode) => {
-      const plain = await getRaw(files.js)
-      const { headers, body } = await getRaw(files.js, { 'Accept-Encoding': accepted })
-      expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'Accept-Encoding'])
-      expect(decode(body).equals(plain.body)).toBe(true)
-      if (encoding) expect(body.length).toBeLessThan(plain.body.length / 2)
-    })
-  })
-})
 /** Without redirects, and without decoding the body. */
-function getRaw(path: string, headers: Record<string, string> = {}) {
-  return new Promise<{ status: number; headers: Record<string, string | undefined>; body: Buffer }>(
-    (resolve, reject) => {
-      request(`${inject('service')}${path}`, { headers }, async (response) => {
-        const chunks = await response.toArray()
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers as Record<string, string>,
-          body: Buffer.concat(chunks),
-        })
-      })
-        .on('error', reject)
-        .end()
-    },
-  )
+async function getRaw(path: string, headers: Record<string, string> = {}) {
+  const [response] = (await once(get(`${inject('service')}${path}`, { headers }), 'response')) as [
+    IncomingMessage,
+  ]
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) }
 }
 
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policyFor = (origins: string) =>
+  `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'${origins}; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+describe('GET /console', () => {
+  it('returns the page without a token, to be validated before each use', async () => {
+    const { status, headers, text } = await anonymous('GET', '/console?utm_source=mail')
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(headers.get('cache-control')).toBe('no-cache')
+    expect(headers.get('content-security-policy')).toBe(policyFor(''))
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(text).not.toMatch(/<style|style=|<script>|https?:\/\/(?!www\.w3\.org)|\son\w+=/)
+  })
+
+  it('responds with 304 if the client has the page', async () => {
+    const { headers } = await anonymous('GET', '/console')
+    const etag = headers.get('etag') ?? ''
+    for (const given of [etag, `"other", ${etag}`, '*', etag.replace('W/', '')]) {
+      const response = await getRaw('/console', { 'If-None-Match': given })
+      expect([response.status, response.body.length]).toEqual([304, 0])
+      expect(response.headers.etag).toBe(etag)
+    }
+    expect((await getRaw('/console', { 'If-None-Match': '"other"' })).status).toBe(200)
+  })
+
+  it.each(['/', '/console/', '//', '/?token=x'])('is where %s redirects to', async (path) => {
+    const { status, headers } = await getRaw(path)
+    expect([status, headers.location]).toEqual([302, '/console'])
+  })
+})
+
+it.each([
+  ['br, gzip', 'br', brotliDecompressSync],
+  ['gzip, deflate, br;q=0', 'gzip', gunzipSync],
+  ['identity', undefined, (bytes: Buffer) => bytes],
+  ['', undefined, (bytes: Buffer) => bytes],
+])(
+  'the files of the console are compressed as the client accepts it: "%s"',
+  async (accepted, encoding, decode) => {
+    const { text: page } = await anonymous('GET', '/console')
+    const file = `/${/console\/main-\w+\.js/.exec(page)?.[0]}`
+    const plain = await getRaw(file)
+    const { headers, body } = await getRaw(file, { 'Accept-Encoding': accepted })
+    expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'Accept-Encoding'])
+    expect(decode(body).equals(plain.body)).toBe(true)
+    if (encoding) expect(body.length).toBeLessThan(plain.body.length / 2)
+  },
+)
 
 const content = Buffer.from('<head>\n    <title>Console</title></head>')
 
@@ -106,8 +91,8 @@ const respond = (file: ConsoleFile, headers: Record<string, string> = {}) =>
 const policyOf = (environment: Environment) =>
   respond(addSignIn(PAGE, environment)).headers?.['Content-Security-Policy']
 
-const metaOf = (text: string) => {
-  const [, attribute = ''] = /<meta name="sign-in" content="([^"]*)">/.exec(text) ?? []
+const metaOf = ({ content }: ConsoleFile) => {
+  const [, attribute = ''] = /<meta name="sign-in" content="([^"]*)">/.exec(String(content)) ?? []
   return JSON.parse(attribute.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&'))
 }
 
@@ -131,37 +116,27 @@ describe('the page of the console', () => {
       scope: 'openid profile email',
       origins: ['https://login.example.com'],
     }
-    expect(metaOf(page.content.toString())).toEqual(expected)
+    expect(metaOf(page)).toEqual(expected)
     expect(page.content.toString()).toContain('<title>Console</title>')
     expect(brotliDecompressSync(page.compressed.br).equals(page.content)).toBe(true)
     expect(gunzipSync(page.compressed.gzip).equals(page.content)).toBe(true)
   })
 
+  const OF_PROVIDER = { all: ['run', 'read', 'manage'], use: ['run', 'read'], email: ['approve'] }
   it.each([
     ['nothing of `scope`', { scopes: ['run'] }, ''],
     ['another claim', { scopes: { claim: 'permissions' } }, ''],
     ['the scopes of the service', { scopes: { claim: 'scope' } }, ' run read manage review approve'],
-    [
-      'scopes of the provider',
-      {
-        scopes: {
-          claim: 'scp',
-          values: { all: ['run', 'read', 'manage'], use: ['run', 'read'], email: ['approve'] },
-        },
-      },
-      ' use all',
-    ],
+    ['scopes of the provider', { scopes: { claim: 'scp', values: OF_PROVIDER } }, ' use all'],
   ])('asks for what a mapping needs that reads %s', (_, mapping, more) => {
     const environment = { ...PROVIDER, OIDC_MAPPING: JSON.stringify(mapping) }
-    expect(metaOf(addSignIn(PAGE, environment).content.toString()).scope).toBe(`openid profile email${more}`)
+    expect(metaOf(addSignIn(PAGE, environment)).scope).toBe(`openid profile email${more}`)
     const own = addSignIn(PAGE, { ...environment, OIDC_SCOPE: 'openid own' })
-    expect(metaOf(own.content.toString()).scope).toBe('openid own')
+    expect(metaOf(own).scope).toBe('openid own')
   })
 
   it('may connect to the issuer and its token endpoint, and to nothing else', () => {
-    expect(policyOf(PROVIDER)).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' https://login.example.com; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    )
+    expect(policyOf(PROVIDER)).toBe(policyFor(' https://login.example.com'))
     expect(policyOf({ ...PROVIDER, OIDC_TOKEN_ORIGIN: 'https://token.example.com' })).toContain(
       "connect-src 'self' https://login.example.com https://token.example.com;",
     )

@@ -1,17 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { agentIdOf } from '../../lib/core/ids.ts'
+import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { aModelAgent } from '../support/engine/model-agent.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId } from '../support/service/client.ts'
+import { newOrganization, sharedTable } from '../support/engine/organization.ts'
+import { type ApiClient, getExecutionId } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
-let org: TestOrganization
-
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('echo')
-  await org.publish('failing')
-  await org.publish('wait')
-})
+const org = await organizationWith('echo', 'failing', 'wait')
 
 const createExecution = async () => getExecutionId(await org.run('echo', { text: 'said' }))
 const giveFeedback = (id: string, body: object) =>
@@ -22,19 +18,10 @@ describe('PUT feedback', () => {
     const id = await createExecution()
     const before = await org.getExecution(id)
     expect(before).toMatchObject({ feedback: null, learnedFrom: [] })
-    const { status, json } = await giveFeedback(id, {
-      rating: -1,
-      correctedOutput: { text: 'meant' },
-      note: 'No.',
-    })
-    expect(status).toBe(200)
-    const feedback = {
-      rating: -1,
-      correctedOutput: { text: 'meant' },
-      note: 'No.',
-      updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/),
-    }
-    expect(json).toEqual({ ...before, feedback })
+    const given = { rating: -1, correctedOutput: { text: 'meant' }, note: 'No.' }
+    const { status, json } = await giveFeedback(id, given)
+    const updatedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/)
+    expect([status, json]).toEqual([200, { ...before, feedback: { ...given, updatedAt } }])
     expect(await org.getExecution(id)).toEqual(json)
     const list = (await org.call('GET', '/v1/agents/echo/executions?limit=100')).json
     expect(list).toContainEqual(json)
@@ -97,5 +84,36 @@ describe('PUT feedback', () => {
       expect(json.errors[0].message.startsWith(path)).toBe(true)
     }
     expect(await org.getExecution(id)).toEqual(before)
+  })
+})
+
+/** What runs learn from an execution after the client has corrected it. */
+async function correct(client: ApiClient) {
+  const id = await createExecution()
+  const body = { rating: -1, correctedOutput: { text: 'corrected' } }
+  const { status } = await client('PUT', `/v1/agent_executions/${id}/feedback`, { body })
+  const [example] = await executionStore(sharedTable()).getExamples({
+    ...{ organizationId: org.id, agentId: agentIdOf(org.id, 'echo'), tenantId: null },
+    ids: [id],
+  })
+  return { status, taught: example?.output.text, shown: (await org.getExecution(id)).feedback?.rating }
+}
+
+describe('what feedback teaches', () => {
+  it.each([
+    [['run'], 'said'],
+    [['run', 'read'], 'said'],
+    [['review'], 'corrected'],
+    [['manage'], 'corrected'],
+    [['run', 'review'], 'corrected'],
+    [null, 'corrected'],
+  ] as const)('of a token with the scopes %j teaches that the output is "%s"', async (scopes, taught) => {
+    const client = await org.withLimits({ scopes: scopes && [...scopes] })
+    expect(await correct(client)).toEqual({ status: 200, taught, shown: -1 })
+  })
+
+  it('of a token with the scope read alone is refused', async () => {
+    const client = await org.withLimits({ scopes: ['read'] })
+    expect(await correct(client)).toEqual({ status: 403, taught: 'said', shown: undefined })
   })
 })

@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { getOperation, type OperationName, operations } from '../../lib/contract/routes.ts'
 import type { RefusedAccess } from '../../lib/core/access.ts'
@@ -9,12 +9,13 @@ import { localHandlers } from '../support/service/local-handlers.ts'
 
 const handlers = localHandlers()
 
-/** An event of a route whose authorizer is missing or returns an unexpected context. */
-function createEvent(name: OperationName, authorizer: unknown): APIGatewayProxyEvent {
+/** Calls a route whose authorizer is missing or returns an unexpected context. */
+async function invoke(name: OperationName, authorizer: unknown) {
   const { method, path } = getOperation(name)
   const pathParameters = { agentId: 'redact-pii', executionId: system.newId() }
   const event = capturedEvent({ method, resource: path, path, pathParameters, body: '{}' })
-  return { ...event, requestContext: { ...event.requestContext, authorizer: authorizer as object } }
+  const requestContext = { ...event.requestContext, authorizer: authorizer as object }
+  return (await handlers[name]({ ...event, requestContext }, {})) as APIGatewayProxyResult
 }
 
 const IDENTITIES: [string, unknown][] = [
@@ -31,15 +32,13 @@ const protectedOperations = (Object.keys(operations) as OperationName[]).filter(
 
 describe.each(protectedOperations)('%s', (name) => {
   it.each(IDENTITIES)('rejects an event with %s', async (_, authorizer) => {
-    const result = (await handlers[name](createEvent(name, authorizer), {})) as APIGatewayProxyResult
-    expect(result.statusCode).toBe(401)
-    expect(JSON.parse(result.body)).toMatchObject({ code: 'Unauthorized' })
+    const { statusCode, body } = await invoke(name, authorizer)
+    expect([statusCode, JSON.parse(body).code]).toEqual([401, 'Unauthorized'])
   })
 
   it('accepts an event with an organization', async () => {
-    const event = createEvent(name, { organizationId: system.newId() })
-    const result = (await handlers[name](event, {})) as APIGatewayProxyResult
-    expect([200, 400, 404, 422]).toContain(result.statusCode)
+    const { statusCode } = await invoke(name, { organizationId: system.newId() })
+    expect([200, 400, 404, 422]).toContain(statusCode)
   })
 })
 
@@ -53,10 +52,7 @@ describe('someone of the identity provider whom it gives access to nothing', () 
     vi.stubEnv('OIDC_ISSUER', 'https://login.example')
     vi.stubEnv('OIDC_MAPPING', JSON.stringify({ organization: system.newId(), scopes }))
     const context = toAuthorizerContext({ ...REFUSED, expiresAt: inAMinute(), ...refused })
-    const { statusCode, headers, body } = (await handlers[name](
-      createEvent(name, context),
-      {},
-    )) as APIGatewayProxyResult
+    const { statusCode, headers, body } = await invoke(name, context)
     const { code, detail } = JSON.parse(body)
     return { status: statusCode, code, detail, challenge: headers?.['WWW-Authenticate'] }
   }
@@ -73,10 +69,8 @@ describe('someone of the identity provider whom it gives access to nothing', () 
     ['list-agents', 'read'],
     ['delete-version', 'manage'],
   ])('is asked for the scopes of the operation if it lacks all: %s', async (name, scope) => {
-    expect(await send(name, { lacksScope: true }, WORDS)).toEqual({
-      ...FORBIDDEN,
-      challenge: challengeFor(scope),
-    })
+    const challenge = challengeFor(scope)
+    expect(await send(name, { lacksScope: true }, WORDS)).toEqual({ ...FORBIDDEN, challenge })
   })
 
   it.each<[string, Partial<RefusedAccess>, unknown]>([
@@ -91,12 +85,9 @@ describe('someone of the identity provider whom it gives access to nothing', () 
     'gets 401 when its token has expired since: %j',
     async (refused) => {
       const expiresAt = Math.floor(Date.now() / 1_000)
-      const { status, code, challenge } = await send('serve-mcp', { ...refused, expiresAt }, WORDS)
-      expect([status, code, challenge]).toEqual([
-        401,
-        'Unauthorized',
-        expect.stringContaining('error="invalid_token"'),
-      ])
+      const challenge = expect.stringContaining('error="invalid_token"')
+      const answer = await send('serve-mcp', { ...refused, expiresAt }, WORDS)
+      expect(answer).toMatchObject({ status: 401, code: 'Unauthorized', challenge })
     },
   )
 })

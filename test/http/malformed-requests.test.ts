@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { connect } from 'node:net'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { describe, expect, inject, it } from 'vitest'
 import { UNLIMITED } from '../../lib/core/access.ts'
 import { LARGE_BODY_BYTES, MAX_PAYLOAD_BYTES } from '../../lib/core/limits.ts'
 import type { RateStore } from '../../lib/core/ports/access.ts'
@@ -8,8 +8,8 @@ import { accessControl } from '../../lib/http/access-control.ts'
 import { toAuthorizerContext } from '../../lib/http/authorizer-context.ts'
 import type { ServiceEvent } from '../../lib/http/event.ts'
 import { system } from '../../lib/system.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { createClient } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
 const RUN = '/v1/agents/echo/executions'
 
@@ -26,38 +26,25 @@ const BYTES: Record<string, string> = {
   'a header of 100 kB': post(`X-A: ${'a'.repeat(100_000)}`),
 }
 
-describe('a malformed HTTP request', () => {
-  it.each(Object.entries(BYTES))('gets problem details and a closed connection: %s', async (_, bytes) => {
+it.each(Object.entries(BYTES))(
+  'a malformed HTTP request gets problem details and a closed connection: %s',
+  async (_, bytes) => {
     const { hostname, port } = new URL(inject('service'))
     const socket = connect(Number(port), hostname)
-    const chunks: Buffer[] = []
-    socket.on('data', (chunk) => chunks.push(chunk))
     socket.write(bytes)
-    await once(socket, 'close')
-    const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n')
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
     expect(head).toMatch(/^HTTP\/1\.1 4\d\d /)
     expect(JSON.parse(body)).toMatchObject({ status: Number(head.slice(9, 12)), code: expect.any(String) })
-  })
-})
+  },
+)
 
-describe('a body of 7 MB', () => {
+it('a body of 7 MB is too large, and does not hide that the token or the path is wrong', async () => {
   const raw = `{"text":"${'a'.repeat(7_000_000)}"}`
-  let org: TestOrganization
-  beforeAll(async () => {
-    org = await newOrganization()
-    await org.publish('echo')
-  })
-
-  it('is too large, and does not hide that the token or the path is wrong', async () => {
-    const wrong = createClient(inject('service'), 'aes_wrong')
-    const responses = [
-      await org.call('POST', RUN, { raw }),
-      await wrong('POST', RUN, { raw }),
-      await org.call('POST', '/v1/nowhere', { raw }),
-    ]
-    const codes = responses.map(({ json }) => json.code)
-    expect(codes).toEqual(['PayloadTooLarge', 'Unauthorized', 'RouteNotFound'])
-  })
+  const { call } = await organizationWith('echo')
+  const wrong = createClient(inject('service'), 'aes_wrong')
+  expect((await call('POST', RUN, { raw })).json.code).toBe('PayloadTooLarge')
+  expect((await wrong('POST', RUN, { raw })).json.code).toBe('Unauthorized')
+  expect((await call('POST', '/v1/nowhere', { raw })).json.code).toBe('RouteNotFound')
 })
 
 /** A store whose counters begin at `sum`, and what was added to them. */

@@ -1,14 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { getExecutionId, waitForExecution } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
-let org: TestOrganization
+const org = await organizationWith('failing', 'trimming')
 const RUN = '/v1/agents/failing/executions'
 
 beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('failing')
-  await org.publish('trimming')
   // The first runs of a process load the code that runs agents, which must not count as the agent's time.
   await org.run('failing', { failure: 'return a date' })
   const { json } = await org.run('failing', { failure: 'return a date' }, 'execMode=async')
@@ -41,29 +38,24 @@ describe('an agent that fails', () => {
     expect(getExecutionId(sync)).toBe(record.id)
 
     expect(async.status).toBe(202)
-    expect(await waitForExecution(org.call, async.json.id)).toMatchObject({
-      status: 'ERROR',
-      error: sync.json.error,
-    })
+    const ended = await waitForExecution(org.call, async.json.id)
+    expect(ended).toMatchObject({ status: 'ERROR', error: sync.json.error })
   })
 })
 
-describe('a code agent that fails on input that does not match its schema', () => {
-  it('responds with 422 and the violations, and is recorded as a failed run', async () => {
-    const { status, headers, json } = await org.call('POST', '/v1/agents/trimming/executions', {
-      body: { text: { not: 'a text' } },
-    })
-    expect(status).toBe(422)
-    expect(headers.get('content-type')).toBe('application/problem+json')
-    expect(json).toMatchObject({
-      code: 'InputSchemaMismatch',
-      errors: [{ path: '/text', message: '/text must be a string, not an object.' }],
-    })
-    expect(json.detail).toContain('trim is not a function')
-    const record = await org.getExecution(json.executionId)
-    expect(record).toMatchObject({ status: 'ERROR', output: null, input: { text: { not: 'a text' } } })
-    expect(record.error).toMatchObject({ code: 'AgentFailed', errors: json.errors })
-    expect(json.error).toEqual(record.error)
-    expect(headers.get('location')).toBe(`/v1/agent_executions/${record.id}`)
+it('a code agent that fails on input that does not match its schema responds with 422 and the violations, and is recorded as a failed run', async () => {
+  const input = { text: { not: 'a text' } }
+  const { status, headers, json } = await org.run('trimming', input)
+  expect(status).toBe(422)
+  expect(headers.get('content-type')).toBe('application/problem+json')
+  expect(json).toMatchObject({
+    code: 'InputSchemaMismatch',
+    errors: [{ path: '/text', message: '/text must be a string, not an object.' }],
   })
+  expect(json.detail).toContain('trim is not a function')
+  const record = await org.getExecution(json.executionId)
+  expect(record).toMatchObject({ status: 'ERROR', output: null, input })
+  expect(record.error).toMatchObject({ code: 'AgentFailed', errors: json.errors })
+  expect(json.error).toEqual(record.error)
+  expect(headers.get('location')).toBe(`/v1/agent_executions/${record.id}`)
 })

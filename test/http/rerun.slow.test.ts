@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { type ApiClient, getExecutionId, waitForExecution } from '../support/service/client.ts'
+import { describe, expect, it } from 'vitest'
+import { getExecutionId, waitForExecution } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
-let own: TestOrganization
-beforeAll(async () => {
-  own = await newOrganization()
-  for (const slug of ['counted', 'echo', 'three-steps', 'waits']) await own.publish(slug)
-})
+const own = await organizationWith('echo', 'three-steps')
 
 const pathOf = (id: string) => `/v1/agent_executions/${id}`
-type Options = { body?: unknown; key?: string; raw?: string; client?: ApiClient }
-const rerun = (id: string, { key, client = own.call, ...options }: Options = {}) =>
-  client('POST', `${pathOf(id)}/rerun`, { ...options, ...(key && { headers: { 'Idempotency-Key': key } }) })
+const rerun = (id: string, body?: unknown, client = own.call) =>
+  client('POST', `${pathOf(id)}/rerun`, { body })
 
 /** The record of the end of a rerun. */
-async function ended(id: string, options: Options = {}) {
-  const { status, json, text } = await rerun(id, options)
+async function ended(id: string) {
+  const { status, json, text } = await rerun(id)
   expect(status, text).toBe(202)
   return waitForExecution(own.call, json.id)
 }
@@ -27,21 +19,12 @@ async function ended(id: string, options: Options = {}) {
 const newExecution = async (input: object = { text: 'x' }, query = 'tenantId=acme', slug = 'echo') =>
   getExecutionId(await own.run(slug, input, query))
 
-/** An execution of `three-steps`, and what its steps have written. */
-async function threeSteps() {
-  const log = join(tmpdir(), `rerun-${randomUUID()}.log`)
-  const id = await newExecution({ log }, '', 'three-steps')
-  return { id, computed: () => readFileSync(log, 'utf8').trim().split('\n') }
-}
-
 const publishDraft = async () => (await own.publish('echo', { draft: true, title: randomUUID() })).id
 
 describe('a rerun', () => {
   it('is a new run with the input, the tenant and the options of the execution', async () => {
-    const id = await newExecution(
-      { text: 'again', count: '3' },
-      'tenantId=acme&maxAgentSteps=7&useCache=true',
-    )
+    const query = 'tenantId=acme&maxAgentSteps=7&useCache=true'
+    const id = await newExecution({ text: 'again', count: '3' }, query)
     const response = await rerun(id)
     expect(response.status, response.text).toBe(202)
     const { json: started, headers } = response
@@ -49,13 +32,8 @@ describe('a rerun', () => {
     expect(started.id).not.toBe(id)
     const record = await waitForExecution(own.call, started.id)
     const original = await own.getExecution(id)
-    expect(record).toMatchObject({
-      status: 'SUCCESS',
-      source: 'API',
-      originalExecutionId: id,
-      selectedBy: 'CURRENT',
-      cached: false,
-    })
+    const expected = { status: 'SUCCESS', source: 'API', selectedBy: 'CURRENT', cached: false }
+    expect(record).toMatchObject({ ...expected, originalExecutionId: id })
     for (const name of ['versionId', 'tenantId', 'input', 'inputAdaptations', 'output'])
       expect(record[name]).toEqual(original[name])
     expect(original).not.toHaveProperty('originalExecutionId')
@@ -71,7 +49,7 @@ describe('a rerun', () => {
     ]
     const statuses = async (body?: object) => {
       const clients = [run, both, all]
-      return Promise.all(clients.map(async (client) => (await rerun(id, { client, body })).status))
+      return Promise.all(clients.map(async (client) => (await rerun(id, body, client)).status))
     }
     expect(await statuses()).toEqual([403, 202, 202])
     expect(await statuses({})).toEqual([403, 202, 202])
@@ -87,17 +65,16 @@ describe('a rerun', () => {
     [{ ignore: ['at'] }, '/ignore/0'],
     [{ ignore: Array(101).fill('/a') }, '/ignore'],
   ])('is refused for fields that are not valid: %#', async (body, path) => {
-    const { status, json } = await rerun(await newExecution(), { body })
+    const { status, json } = await rerun(await newExecution(), body)
     expect([status, json.code, json.errors?.[0]?.path]).toEqual([422, 'InputSchemaMismatch', path])
   })
 })
 
 describe('a comparison', () => {
-  const compare = (left: string, right: string, client = own.call) =>
-    client('GET', `${pathOf(left)}/compare/${right}`)
+  const compare = (left: string, right: string) => own.call('GET', `${pathOf(left)}/compare/${right}`)
 
   it('shows the summaries, the results and the steps', async () => {
-    const { id } = await threeSteps()
+    const id = await newExecution({ log: '/dev/null' }, '', 'three-steps')
     const { id: again } = await ended(id)
     const { status, json } = await compare(id, again.toUpperCase())
     expect(status).toBe(200)
@@ -108,13 +85,8 @@ describe('a comparison', () => {
       hasMoreSteps: false,
     })
     expect(json.left).not.toHaveProperty('input')
-    expect(json.steps.map(({ name, isSame }: { name: string; isSame: boolean }) => [name, isSame])).toEqual(
-      expect.arrayContaining([
-        ['first', true],
-        ['second', true],
-        ['third', true],
-      ]),
-    )
+    const steps = ['first', 'second', 'third'].map((name) => expect.objectContaining({ name, isSame: true }))
+    expect(json.steps).toEqual(expect.arrayContaining(steps))
     const other = await newExecution({ text: 'b' })
     const { json: changed } = await compare(await newExecution({ text: 'a' }), other)
     expect(changed.request.differences).toEqual([{ path: '/input/text', left: 'a', right: 'b' }])

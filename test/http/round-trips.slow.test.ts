@@ -1,35 +1,27 @@
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, describe, expect, inject, it, vi } from 'vitest'
 import { createOrganization } from '../support/engine/access.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { sharedTable } from '../support/engine/organization.ts'
 import { sequentialOperations, timeRequests } from '../support/proxy/observe.ts'
 import { startProxy } from '../support/proxy/start-proxy.ts'
-import { type ApiClient, createClient } from '../support/service/client.ts'
+import { createClient } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 import { startSqs } from '../support/service/port-emulators.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 
 const services = temporaryServices()
 const RUN = '/v1/agents/echo/executions'
 
-let stops: (() => unknown)[]
 const log = timeRequests()
-let organization: TestOrganization
-let url: string
-let call: ApiClient
-
-beforeAll(async () => {
-  const sqs = await startSqs()
-  const table = await startProxy(inject('dynamodb'), log.behavior)
-  const queue = await startProxy(sqs.endpoint, log.behavior)
-  stops = [table.stop, queue.stop, sqs.stop]
-  // Its sweeper and the runner of the shared queue must not add requests.
-  const environment = { DYNAMODB_ENDPOINT: table.url, SQS_ENDPOINT: queue.url, LEASE_SECONDS: '600' }
-  organization = await newOrganization()
-  await organization.publish('echo')
-  url = (await services.start(services.newFolder(), environment)).url
-  call = createClient(url, organization.token)
-})
+const sqs = await startSqs()
+const table = await startProxy(inject('dynamodb'), log.behavior)
+const queue = await startProxy(sqs.endpoint, log.behavior)
+// Its sweeper and the runner of the shared queue must not add requests.
+const environment = { DYNAMODB_ENDPOINT: table.url, SQS_ENDPOINT: queue.url, LEASE_SECONDS: '600' }
+const { token } = await organizationWith('echo')
+const { url } = await services.start(services.newFolder(), environment)
+const call = createClient(url, token)
 afterAll(async () => {
-  for (const stop of stops) await stop()
+  for (const each of [table, queue, sqs]) await each.stop()
 })
 
 const run = (text: string, query = '') => call('POST', `${RUN}${query}`, { body: { text } })

@@ -1,14 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { describe, expect, it } from 'vitest'
 import { waitUntil } from '../support/processes/processes.ts'
-import { getExecutionId } from '../support/service/client.ts'
+import { getExecutionId, idsOf } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('brief')
-  await org.publish('scored')
-})
+const org = await organizationWith('brief', 'scored')
 
 /** The record of a run, once its scorer has ended. */
 async function scored(text: string) {
@@ -19,9 +14,7 @@ async function scored(text: string) {
 }
 
 const lowScores = async () =>
-  (await org.call('GET', '/v1/agent_executions?scores=low&fields=summary')).json.map(
-    ({ id }: { id: string }) => id,
-  )
+  idsOf((await org.call('GET', '/v1/agent_executions?scores=low&fields=summary')).json)
 
 describe('scores in production', () => {
   it('are those of runs that workers make, wait for reviews, and are deleted with the run', async () => {
@@ -36,15 +29,11 @@ describe('scores in production', () => {
       ...{ status: 'SUCCESS', output: { score: 0.25 } },
     })
     expect(await lowScores()).toEqual([low.id])
-    const body = { rating: -1 }
-    await org.call('PUT', `/v1/agent_executions/${low.id}/feedback`, { body })
+    await org.call('PUT', `/v1/agent_executions/${low.id}/feedback`, { body: { rating: -1 } })
     expect(await lowScores()).toEqual([])
-    expect((await org.call('GET', '/v1/scores/agreement?agent=scored')).json).toEqual([
-      {
-        ...{ scorer: 'brief', runs: 1, kappa: null },
-        ...{ highLiked: 0, highDisliked: 0, lowLiked: 0, lowDisliked: 1 },
-      },
-    ])
+    const counts = { highLiked: 0, highDisliked: 0, lowLiked: 0, lowDisliked: 1 }
+    const { json: agreement } = await org.call('GET', '/v1/scores/agreement?agent=scored')
+    expect(agreement).toEqual([{ scorer: 'brief', runs: 1, kappa: null, ...counts }])
     expect((await org.call('DELETE', `/v1/agent_executions/${low.id}`)).status).toBe(204)
     expect((await org.call('GET', `/v1/agent_executions/${executionId}`)).status).toBe(404)
     const { scores } = fine
@@ -52,8 +41,8 @@ describe('scores in production', () => {
   })
 
   it('are searched only among executions that succeeded', async () => {
-    const { status, json } = await org.call('GET', '/v1/agent_executions?scores=low&status=ERROR')
-    expect({ status, errors: json.errors }).toMatchObject({ status: 400, errors: [{ path: 'scores' }] })
+    const ofErrors = await org.call('GET', '/v1/agent_executions?scores=low&status=ERROR')
+    expect(ofErrors).toMatchObject({ status: 400, json: { errors: [{ path: 'scores' }] } })
     expect((await org.call('GET', '/v1/agent_executions?scores=high')).status).toBe(400)
   })
 })

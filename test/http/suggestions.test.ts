@@ -1,20 +1,13 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { newToken } from '../../lib/access/tokens.ts'
-import type { TokenLimits } from '../../lib/core/access.ts'
 import { tokenStore } from '../../lib/dynamodb/access-stores.ts'
 import { system } from '../../lib/system.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import { sharedTable } from '../support/engine/organization.ts'
 import { type ApiClient, createClient } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
-let org: TestOrganization
-let other: TestOrganization
-
-beforeAll(async () => {
-  org = await newOrganization()
-  other = await newOrganization()
-  for (const slug of ['echo', 'three-steps']) await org.publish(slug)
-  await other.publish('failing')
-})
+const org = await organizationWith('echo', 'three-steps')
+await organizationWith('failing')
 
 const NOT_FOUND = 'Your organization has no agent with this ID or slug. GET /v1/agents lists its agents.'
 const hint = (slug: string) => NOT_FOUND.replace('.', `; did you mean ${slug}?`)
@@ -43,8 +36,7 @@ describe('a slug that does not exist', () => {
   })
 
   it('is answered with agents of the token only', async () => {
-    const limited = async (limits: Partial<TokenLimits>) => org.withLimits(limits)
-    const echoOnly = await limited({ agents: ['echo'] })
+    const echoOnly = await org.withLimits({ agents: ['echo'] })
     expect(await details(echoOnly, 'three-step')).toEqual([NOT_FOUND])
     expect(await details(echoOnly, 'ecno')).toEqual([hint('echo')])
     // An agent that exists, and that the token may not use, looks like one that does not.
@@ -69,19 +61,13 @@ describe('a token that is rejected', () => {
   ])('(%s) is explained', async (authorization, mistake) => {
     const headers: Record<string, string> =
       authorization === undefined ? {} : { Authorization: authorization }
-    const response = await fetch(`${inject('service')}/v1/agents`, { headers })
-    const { detail, code } = (await response.json()) as { detail: string; code: string }
-    expect({ status: response.status, code, detail }).toEqual({
-      status: 401,
-      code: 'Unauthorized',
-      detail: SEND + mistake,
-    })
+    const { status, json } = await createClient(inject('service'), null)('GET', '/v1/agents', { headers })
+    expect([status, json.code, json.detail]).toEqual([401, 'Unauthorized', SEND + mistake])
   })
 
   it('gets the same sentence whether it never existed or has expired', async () => {
-    const { id: organizationId } = org
-    const lifetime = { system, name: 'test', createdBy: organizationId, lifetimeMs: -1 }
-    const { token, text } = newToken({ ...lifetime, organizationId })
+    const given = { system, name: 'test', createdBy: org.id, lifetimeMs: -1 }
+    const { token, text } = newToken({ ...given, organizationId: org.id })
     await tokenStore(sharedTable()).create({ token })
     const { json } = await createClient(inject('service'), text)('GET', '/v1/agents')
     expect(json.detail).toBe(SEND + INVALID)

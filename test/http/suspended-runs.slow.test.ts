@@ -1,12 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { getExecutionId } from '../support/service/client.ts'
+import { describe, expect, it } from 'vitest'
+import { getExecutionId, idsOf } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
-let own: TestOrganization
-beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('waits')
-})
+const own = await organizationWith('waits')
 
 /** A run that waits for a signal which nobody sends. */
 async function suspended() {
@@ -19,11 +15,8 @@ describe('a synchronous run that waits', () => {
     const { response, id } = await suspended()
     expect(response.status).toBe(202)
     expect(response.headers.get('location')).toBe(`/v1/agent_executions/${id}`)
-    expect(response.json).toMatchObject({
-      id,
-      status: 'IN_PROGRESS',
-      waitingFor: [{ kind: 'signal', name: 'go', signals: ['go'], until: null, step: 1 }],
-    })
+    const waitingFor = [{ kind: 'signal', name: 'go', signals: ['go'], until: null, step: 1 }]
+    expect(response.json).toMatchObject({ id, status: 'IN_PROGRESS', waitingFor })
   })
 
   it('says so also to a token that may only run', async () => {
@@ -34,7 +27,6 @@ describe('a synchronous run that waits', () => {
 })
 
 describe('lists with waiting', () => {
-  const idsOf = (list: { id: string }[]) => list.map(({ id }) => id)
   const list = async (query: string, path = 'agent_executions') =>
     own.call('GET', `/v1/${path}?limit=100&${query}`)
 
@@ -42,13 +34,8 @@ describe('lists with waiting', () => {
     const { id } = await suspended()
     const ended = (await suspended()).id
     await own.call('POST', `/v1/agent_executions/${ended}/cancel`)
-    const paths = [
-      'agent_executions',
-      'document_executions',
-      'agents/waits/executions',
-      'documents/waits/executions',
-    ]
-    for (const path of paths)
+    const ofAgents = ['agent_executions', 'agents/waits/executions']
+    for (const path of [...ofAgents, ...ofAgents.map((each) => each.replace('agent', 'document'))])
       for (const query of ['waiting=true', 'waiting=true&status=IN_PROGRESS&fields=summary']) {
         const { json } = await list(query, path)
         expect(idsOf(json)).toContain(id)
@@ -61,13 +48,11 @@ describe('lists with waiting', () => {
   })
 })
 
-describe('the events of a suspended run', () => {
-  it('end with what it waits for', async () => {
-    const { id } = await suspended()
-    const { text } = await own.call('GET', `/v1/agent_executions/${id}/events`)
-    const [waiting] = /event: waiting\ndata: (.*)\n/.exec(text)?.slice(1) ?? []
-    expect(JSON.parse(waiting ?? '')).toMatchObject({ id, waitingFor: [{ kind: 'signal', name: 'go' }] })
-    expect(text).toMatch(/retry: \d+\n\n$/)
-    expect(text).not.toContain('event: done')
-  })
+it('the events of a suspended run end with what it waits for', async () => {
+  const { id } = await suspended()
+  const { text } = await own.call('GET', `/v1/agent_executions/${id}/events`)
+  const [waiting] = /event: waiting\ndata: (.*)\n/.exec(text)?.slice(1) ?? []
+  expect(JSON.parse(waiting ?? '')).toMatchObject({ id, waitingFor: [{ kind: 'signal', name: 'go' }] })
+  expect(text).toMatch(/retry: \d+\n\n$/)
+  expect(text).not.toContain('event: done')
 })

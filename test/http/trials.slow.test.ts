@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { waitUntil } from '../support/processes/processes.ts'
-import { getExecutionId } from '../support/service/client.ts'
+import { newOrganization } from '../support/engine/organization.ts'
+import { getExecutionId, idsOf, waitForEnd, waitForExecution } from '../support/service/client.ts'
 
 const SLUG = 'tried'
 const codeOf = (body: string) => `export default async ({ text }) => { ${body} }`
@@ -18,9 +17,9 @@ const SAME = codeOf(`if (text === 'fails') throw new Error('no'); return { text,
 /** Another output for one of the texts. */
 const DEFECT = codeOf(`return { text: text === 'b' ? 'B' : text, at: 2 }`)
 
-let own: TestOrganization
+const own = await newOrganization()
+const originals: string[] = []
 let draft: string
-let originals: string[]
 
 async function publish(code: string, isDraft: boolean): Promise<string> {
   const body = { document: DOCUMENT, code, ...(isDraft && { draft: true }) }
@@ -29,53 +28,29 @@ async function publish(code: string, isDraft: boolean): Promise<string> {
   return response.json.id
 }
 
-async function run(text: string): Promise<string> {
-  const response = await own.run(SLUG, { text }, 'tenantId=acme&execMode=async')
-  const id = getExecutionId(response)
-  const isFinal = async () => (await own.getExecution(id)).status !== 'IN_PROGRESS'
-  await waitUntil(isFinal, { what: 'the end of the original', limitMs: 20_000 })
-  return id
-}
-
 beforeAll(async () => {
-  own = await newOrganization()
   await publish(SAME, false)
-  originals = []
-  for (const text of ['a', 'b', 'c', 'fails']) originals.push(await run(text))
+  for (const text of ['a', 'b', 'c', 'fails']) {
+    const id = getExecutionId(await own.run(SLUG, { text }, 'tenantId=acme&execMode=async'))
+    await waitForExecution(own.call, id)
+    originals.push(id)
+  }
   draft = await publish(DEFECT, true)
 })
 
-const start = (versionId: string, body: object = {}, headers = {}) =>
-  own.call('POST', `/v1/agents/${SLUG}/versions/${versionId}/trials`, { body, headers })
-async function started(...args: Parameters<typeof start>) {
-  const response = await start(...args)
-  expect(response.status, response.text).toBe(202)
-  expect(response.headers.get('location')).toBe(`/v1/trials/${response.json.id}`)
-  return response.json
-}
-const get = async (id: string) => (await own.call('GET', `/v1/trials/${id}`)).json
-async function ended(id: string) {
-  const hasEnded = async () => (await get(id)).status === 'ENDED'
-  await waitUntil(hasEnded, { what: `the end of trial ${id}`, limitMs: 30_000 })
-  return get(id)
-}
-const items = async (id: string, query = '') => (await own.call('GET', `/v1/trials/${id}/items${query}`)).json
+const start = (body: object) => own.call('POST', `/v1/agents/${SLUG}/versions/${draft}/trials`, { body })
+const ended = (id: string) => waitForEnd(own.call, `/v1/trials/${id}`)
+const items = async (id: string) => (await own.call('GET', `/v1/trials/${id}/items`)).json
 
 describe('a trial', () => {
   it('repeats the executions of the agent on the draft, and tells what has changed', async () => {
-    const trial = await started(draft, { ignore: ['/at'], maxConcurrency: 2 })
+    const { status, text, headers, json: trial } = await start({ ignore: ['/at'], maxConcurrency: 2 })
+    expect(status, text).toBe(202)
+    expect(headers.get('location')).toBe(`/v1/trials/${trial.id}`)
     expect(trial).toMatchObject({
-      versionId: draft,
-      lines: 4,
-      maxTrialCostUsd: null,
-      maxConcurrency: 2,
-      tools: { default: 'recorded' },
-      models: 'live',
-      steps: 'recorded',
-      ignore: ['/at'],
-      tenantId: null,
-      sums: null,
-      error: null,
+      ...{ versionId: draft, lines: 4, maxTrialCostUsd: null, maxConcurrency: 2, ignore: ['/at'] },
+      ...{ tools: { default: 'recorded' }, models: 'live', steps: 'recorded' },
+      ...{ tenantId: null, sums: null, error: null },
     })
     const record = await ended(trial.id)
     // The original that failed succeeds now.
@@ -87,25 +62,16 @@ describe('a trial', () => {
       sums: { runs: 4, verdicts, schemaViolations: 0 },
     })
     const all = await items(trial.id)
-    expect(all.map((each: { originalExecutionId: string }) => each.originalExecutionId)).toEqual(
-      originals.toReversed(),
-    )
+    expect(idsOf(all, 'originalExecutionId')).toEqual(originals.toReversed())
     const [, , changed] = all
     expect(changed).toMatchObject({
-      originalExecutionId: originals[1],
-      status: 'SUCCESS',
-      verdict: 'CHANGED',
+      ...{ status: 'SUCCESS', verdict: 'CHANGED', moreDifferences: false, error: null },
       differences: [{ path: '/text', original: 'b', trial: 'B' }],
-      moreDifferences: false,
-      error: null,
     })
     const execution = await own.getExecution(changed.executionId)
     expect(execution).toMatchObject({
-      source: 'TRIAL',
-      tenantId: 'acme',
-      trialId: trial.id,
+      ...{ source: 'TRIAL', tenantId: 'acme', trialId: trial.id, versionId: draft },
       originalExecutionId: originals[1],
-      versionId: draft,
     })
     expect(execution).not.toHaveProperty('batchId')
   })
@@ -118,9 +84,9 @@ describe('a trial', () => {
     [{ ignore: ['date'] }, '/ignore/0'],
     [{ maxTrialCostUsd: 1 }, '/maxTrialCostUsd'],
   ])('is refused with %j', async (body, path) => {
-    const { status, json } = await start(draft, body)
+    const { status, json } = await start(body)
     expect([status, json.code]).toEqual([422, 'InputSchemaMismatch'])
-    expect(json.errors.map((error: { path: string }) => error.path)).toEqual([path])
+    expect(idsOf(json.errors, 'path')).toEqual([path])
   })
 })
 
@@ -135,13 +101,8 @@ describe('a trial with a scorer', () => {
   it('compares scores, and its gate is not met by few runs', async () => {
     const early = await publishAs('scored', scorers, 'return { text }')
     expect([early.status, early.json.code]).toEqual([422, 'InvalidAgent'])
-    expect(early.json.errors).toEqual([
-      {
-        path: '/document',
-        field: 'scorers.0.agent',
-        message: 'agent.md: scorers.0.agent: names "graded", which is not published: publish it first.',
-      },
-    ])
+    const message = 'agent.md: scorers.0.agent: names "graded", which is not published: publish it first.'
+    expect(early.json.errors).toEqual([{ path: '/document', field: 'scorers.0.agent', message }])
     const grader = `---\ntitle: G\nslug: graded\ncode: true\ninput: { output: { type: object } }\noutput: { score: { type: number } }\n---\n`
     const code = 'export default ({ output }) => ({ score: output.text.length / 10 })'
     expect((await own.call('POST', '/v1/agents', { body: { document: grader, code } })).status).toBe(201)
@@ -152,20 +113,16 @@ describe('a trial with a scorer', () => {
     const { json: next } = await publishAs('scored', scorers, upper, true)
     const path = `/v1/agents/scored/versions/${next.id}`
     const trial = await ended((await own.call('POST', `${path}/trials`, { body: {} })).json.id)
-    expect(trial).toMatchObject({
-      scorers: [{ agent: 'graded', tolerance: 0.1 }],
-      verdicts: { EQUIVALENT: 1, CHANGED: 1 },
-      sums: {
-        scores: [{ agent: 'graded', runs: 2, unscored: 0, wins: 1, ties: 1, original: { mean: 0.4 } }],
-      },
-    })
+    const scores = [{ agent: 'graded', runs: 2, unscored: 0, wins: 1, ties: 1, original: { mean: 0.4 } }]
+    const verdicts = { EQUIVALENT: 1, CHANGED: 1 }
+    const scorer = { agent: 'graded', tolerance: 0.1 }
+    expect(trial).toMatchObject({ scorers: [scorer], verdicts, sums: { scores } })
     const [changed, equivalent] = await items(trial.id)
     expect(changed).toMatchObject({ verdict: 'CHANGED', scores: [{ original: 0.5, trial: 1 }] })
     expect(equivalent).toMatchObject({ verdict: 'EQUIVALENT', scores: [{ original: 0.3, trial: 0.3 }] })
+    const { executionId: id } = equivalent
     expect(await own.getExecution(equivalent.scores[0].trialScoreId)).toMatchObject({
-      source: 'SCORE',
-      scoredExecutionId: equivalent.executionId,
-      parentExecutionId: equivalent.executionId,
+      ...{ source: 'SCORE', scoredExecutionId: id, parentExecutionId: id },
     })
     const promoted = await own.call('POST', `${path}/promote?trial=${trial.id}`)
     expect(promoted.json).toMatchObject({

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OperationName } from '../../lib/contract/routes.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
-import type { Call as Options } from '../fixtures/captured-events.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
+import type { Call } from '../fixtures/captured-events.ts'
+import { sharedTable } from '../support/engine/organization.ts'
 import { localCall } from '../support/service/local-handlers.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 
 const callAs = localCall()
 const URL = 'https://receiver.example/events?key=1'
 
-let own: TestOrganization
-beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('echo')
+const own = await organizationWith('echo')
+beforeAll(() => {
   vi.stubEnv('EXECUTION_RETENTION_DAYS', '4')
   // Functions read it when they are loaded, which another file of this process may have done, or do later.
   vi.resetModules()
@@ -19,16 +18,14 @@ beforeAll(async () => {
 afterAll(() => void vi.resetModules())
 beforeEach(() => void vi.stubEnv('WEBHOOK_URLS', 'on'))
 
-type Call = Partial<Options>
-
 /** Calls an operation with the settings of this process. */
-async function call(name: OperationName, options: Call, organizationId = own.id) {
+async function call(name: OperationName, options: Partial<Call>, organizationId = own.id) {
   const ids = { agentId: 'echo', webhookId: 'default' }
   const { status, json, headers } = await callAs(name, { ...ids, ...options, organizationId })
   return { status, json, id: String(headers?.['X-Execution-Id']) }
 }
 
-const run = (webhookUrl: string, options: Call = {}, organizationId = own.id) =>
+const run = (webhookUrl: string, options: Partial<Call> = {}, organizationId = own.id) =>
   call('run-agent', { query: { webhookUrl }, body: { text: 'a' }, ...options }, organizationId)
 
 it('POST /v1/webhooks is 400 where executions are deleted before their events are', async () => {
@@ -56,16 +53,15 @@ describe('webhookUrl', () => {
   })
 
   it('is stored, and not shown', async () => {
+    const storedUrlOf = async (id: string) =>
+      (await executionStore(sharedTable()).get({ organizationId: own.id, id }))?.webhookUrl
     const { status, id } = await run(URL)
     expect(status).toBe(200)
-    const stored = await executionStore(sharedTable()).get({ organizationId: own.id, id })
-    expect(stored?.webhookUrl).toBe(URL)
+    expect(await storedUrlOf(id)).toBe(URL)
     const { text } = await own.call('GET', `/v1/agent_executions/${id}`)
     expect(text).not.toContain('receiver.example')
     const without = await call('run-agent', { body: { text: 'a' } })
-    expect(
-      (await executionStore(sharedTable()).get({ organizationId: own.id, id: without.id }))?.webhookUrl,
-    ).toBeNull()
+    expect(await storedUrlOf(without.id)).toBeNull()
   })
 
   it('is 400 unless the setting is on', async () => {
@@ -76,8 +72,7 @@ describe('webhookUrl', () => {
   })
 
   it('is 400 without a default secret', async () => {
-    const other = await newOrganization()
-    await other.publish('echo')
+    const other = await organizationWith('echo')
     const { status, json } = await run(URL, {}, other.id)
     expect([status, json.errors[0].path]).toEqual([400, 'webhookUrl'])
     expect(json.detail).toContain('POST /v1/webhooks/default/rotate')

@@ -1,21 +1,19 @@
 import { Webhook } from 'standardwebhooks'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { comparable } from '../contract/world.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { newOrganization } from '../support/engine/organization.ts'
 import { storeDelivery } from '../support/notifications/a-webhook.ts'
-import { getExecutionId, getNextLink } from '../support/service/client.ts'
+import { createLocalClient, getExecutionId, idsOf, readPages } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
 import { type Received, serve } from '../tools/serve.ts'
 
 const URL = 'https://receiver.example/events?key=1'
+const services = temporaryServices()
 const UNKNOWN = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 
-let own: TestOrganization
-let agentId: string
-beforeAll(async () => {
-  own = await newOrganization()
-  agentId = (await own.publish('echo')).agentId
-  await own.publish('asks')
-})
+const own = await organizationWith('asks')
+const { agentId } = await own.publish('echo')
 
 const create = (body: object = {}, client = own.call) =>
   client('POST', '/v1/webhooks', { body: { url: URL, ...body } })
@@ -34,17 +32,10 @@ describe('webhooks', () => {
     const { secret, ...record } = response.json
     expect([response.status, response.headers.get('location')]).toEqual([201, path(record)])
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    const id = expect.stringMatching(/^[0-9a-f-]{36}$/)
     expect(record).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      url: URL,
-      types: ['execution.failed'],
-      agents: [agentId, expect.stringMatching(/^[0-9a-f-]{36}$/)],
-      tenants: null,
-      sources: null,
-      allowedHosts: [],
-      enabled: true,
-      disabledReason: null,
-      failingSince: null,
+      ...{ id, url: URL, types: ['execution.failed'], agents: [agentId, id], tenants: null, sources: null },
+      ...{ allowedHosts: [], enabled: true, disabledReason: null, failingSince: null },
       createdAt: expect.stringMatching(/Z$/),
     })
     expect((await own.call('GET', path(record))).json).toEqual(record)
@@ -52,14 +43,10 @@ describe('webhooks', () => {
     expect(ended.types).toEqual(['batch.ended'])
     await remove(ended)
     const { json: second } = await create()
-    expect(second.types).toEqual([
-      'execution.succeeded',
-      'execution.failed',
-      'execution.cancelled',
-      'execution.waiting',
-    ])
+    const types = ['succeeded', 'failed', 'cancelled', 'waiting'].map((type) => `execution.${type}`)
+    expect(second.types).toEqual(types)
     const list = await own.call('GET', '/v1/webhooks')
-    expect(list.json.map(({ id }: { id: string }) => id)).toEqual([second.id, record.id])
+    expect(idsOf(list.json)).toEqual([second.id, record.id])
     expect(list.text).not.toContain('whsec_')
 
     const changes = { tenants: ['acme', 'acme'], agents: null, enabled: false, sources: ['API'] }
@@ -107,6 +94,9 @@ describe('webhooks', () => {
 })
 
 describe('deliveries', () => {
+  const deliveryOf = (executionId: string, { id: destinationId }: { id: string }) =>
+    storeDelivery({ organizationId: own.id, executionId, destinationId })
+
   /** The headers and the body of what was received, if its signature is valid. */
   const verified = ({ headers, body }: Received, secret: string) =>
     new Webhook(secret).verify(body, headers as never)
@@ -125,46 +115,24 @@ describe('deliveries', () => {
     const executionIds: string[] = []
     for (const text of ['a', 'b', 'c'])
       executionIds.push(getExecutionId(await own.run('echo', { text }, 'tenantId=acme')))
-    const ids = await Promise.all(
-      executionIds.map((executionId) =>
-        storeDelivery({ organizationId: own.id, executionId, destinationId: webhook.id }),
-      ),
-    )
-    const first = await own.call('GET', `${path(webhook)}/deliveries?limit=2`)
-    const second = await own.call('GET', getNextLink(first) ?? '')
-    const listed = [...first.json, ...second.json]
-    expect(listed.map(({ id }) => id)).toEqual(ids.toReversed())
+    const ids = await Promise.all(executionIds.map((executionId) => deliveryOf(executionId, webhook)))
+    const pages = await readPages(own.call, `${path(webhook)}/deliveries?limit=2`)
+    expect(pages.map(({ json }) => json.length)).toEqual([2, 1])
+    const listed = pages.flatMap(({ json }) => json)
+    expect(idsOf(listed)).toEqual(ids.toReversed())
     const [id = ''] = ids
+    const { occurredAt } = listed[2]
+    const failed = { id, status: 'FAILED', attempts: 1, nextAttemptAt: null, responseStatus: 500 }
     expect(listed[2]).toEqual({
-      id,
-      webhookId: webhook.id,
-      executionId: executionIds[0],
-      batchId: null,
-      type: 'execution.succeeded',
-      occurredAt: expect.stringMatching(/Z$/),
-      status: 'FAILED',
-      attempts: 1,
-      createdAt: listed[2].occurredAt,
-      attemptedAt: listed[2].occurredAt,
-      nextAttemptAt: null,
-      responseStatus: 500,
-      error: 'The receiver answered 500.',
+      ...{ ...failed, webhookId: webhook.id, executionId: executionIds[0], batchId: null },
+      ...{ type: 'execution.succeeded', error: 'The receiver answered 500.' },
+      ...{ occurredAt, createdAt: occurredAt, attemptedAt: occurredAt },
     })
-    const redeliver = async (client = own.call) =>
-      client('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
-    expect((await redeliver()).json).toMatchObject({
-      id,
-      status: 'FAILED',
-      attempts: 1,
-      nextAttemptAt: null,
-      responseStatus: 500,
-    })
-    expect((await redeliver()).json).toMatchObject({
-      id,
-      status: 'DELIVERED',
-      attempts: 2,
-      responseStatus: 200,
-    })
+    expect(occurredAt).toMatch(/Z$/)
+    const redeliver = () => own.call('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
+    expect((await redeliver()).json).toMatchObject(failed)
+    const delivered = { id, status: 'DELIVERED', attempts: 2, responseStatus: 200 }
+    expect((await redeliver()).json).toMatchObject(delivered)
     expect(received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id])
     for (const request of received)
       expect(verified(request, webhook.secret)).toMatchObject({
@@ -176,7 +144,7 @@ describe('deliveries', () => {
   it('of other agents are not sent to a URL that a limited token has chosen', async () => {
     const { webhook, received } = await receiving()
     const executionId = getExecutionId(await own.run('asks', { usd: 1 }, 'tenantId=acme'))
-    const id = await storeDelivery({ organizationId: own.id, executionId, destinationId: webhook.id })
+    const id = await deliveryOf(executionId, webhook)
     await own.call('PATCH', path(webhook), { body: { agents: ['echo'] } })
     const limited = await own.withLimits({ agents: ['echo'] })
     const refused = await limited('POST', `${path(webhook)}/deliveries/${id}/redeliver`)
@@ -184,28 +152,56 @@ describe('deliveries', () => {
   })
 })
 
-describe('a token that is limited to agents', () => {
-  it('has to name them, and sees only webhooks that name no others', async () => {
-    const limited = await own.withLimits({ agents: ['echo'] })
-    expect(await create({}, limited)).toMatchObject({
-      status: 403,
-      json: { code: 'Forbidden', detail: expect.stringContaining('agents') },
-    })
-    const named = await create({ agents: ['asks'] }, limited)
-    const absent = await create({ agents: ['none'] }, limited)
-    expect(comparable(named)).toEqual(comparable(absent))
+it('a token that is limited to agents has to name them, and sees only webhooks that name no others', async () => {
+  const limited = await own.withLimits({ agents: ['echo'] })
+  const problem = { code: 'Forbidden', detail: expect.stringContaining('agents') }
+  expect(await create({}, limited)).toMatchObject({ status: 403, json: problem })
+  const named = await create({ agents: ['asks'] }, limited)
+  const absent = await create({ agents: ['none'] }, limited)
+  expect(comparable(named)).toEqual(comparable(absent))
 
-    const [all, both] = [await created(), await created({ agents: ['echo', 'asks'] })]
-    const mine = (await create({ agents: ['echo'] }, limited)).json
-    const { json } = await limited('GET', '/v1/webhooks')
-    expect(json.map(({ id }: { id: string }) => id)).toEqual([mine.id])
-    for (const webhook of [all, both])
-      expect(comparable(await limited('GET', path(webhook)))).toEqual(
-        comparable(await limited('GET', path({ id: UNKNOWN }))),
-      )
-    const widened = await limited('PATCH', path(mine), { body: { agents: null } })
-    expect([widened.status, widened.json.code]).toEqual([403, 'Forbidden'])
-    expect((await limited('PATCH', path(mine), { body: { enabled: false } })).json.enabled).toBe(false)
-    for (const webhook of [all, both, mine]) await remove(webhook)
-  })
+  const [all, both] = [await created(), await created({ agents: ['echo', 'asks'] })]
+  const mine = (await create({ agents: ['echo'] }, limited)).json
+  const { json } = await limited('GET', '/v1/webhooks')
+  expect(idsOf(json)).toEqual([mine.id])
+  const missing = comparable(await limited('GET', path({ id: UNKNOWN })))
+  for (const webhook of [all, both]) expect(comparable(await limited('GET', path(webhook)))).toEqual(missing)
+  const widened = await limited('PATCH', path(mine), { body: { agents: null } })
+  expect([widened.status, widened.json.code]).toEqual([403, 'Forbidden'])
+  expect((await limited('PATCH', path(mine), { body: { enabled: false } })).json.enabled).toBe(false)
+  for (const webhook of [all, both, mine]) await remove(webhook)
+})
+
+const SECRET_ANSWER = 'what-the-receiver-answered'
+const SECRET_KEY = 'key-in-the-query-of-the-url'
+
+it('the service shows secrets once, and never in a log, a list or an error', async () => {
+  const dataDir = services.newFolder()
+  const service = await services.start(dataDir, { POWERTOOLS_LOG_LEVEL: 'DEBUG' })
+  const call = createLocalClient(service.url, dataDir)
+  const server = await serve((response) => response.writeHead(500).end(SECRET_ANSWER))
+  const body = { url: `${server.url}/hook?key=${SECRET_KEY}`, allowedHosts: [server.host] }
+  const { id, secret } = (await call('POST', '/v1/webhooks', { body })).json
+  const address = `/v1/webhooks/${id}`
+  const rotated = (await call('POST', `${address}/rotate`)).json.secret
+  const standard = (await call('POST', '/v1/webhooks/default/rotate')).json.secret
+  expect((await call('POST', '/v1/agents/wait/executions', { body: { seconds: 0 } })).status).toBe(200)
+  await vi.waitFor(() => expect(server.received).not.toEqual([]))
+  const answers = await Promise.all([
+    call('POST', `${address}/test`),
+    call('GET', '/v1/webhooks'),
+    call('GET', address),
+    call('GET', `${address}/deliveries`),
+    call('PATCH', address, { body: { secret } }),
+    call('PATCH', address, { body: { enabled: true } }),
+    call('POST', '/v1/webhooks', { body: { ...body, types: [secret] } }),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 422, 200, 422])
+  // The log of each request is complete.
+  await vi.waitFor(() => expect(service.output()).toContain('"operation":"test-webhook"'))
+  const texts = [...answers.map(({ text }) => text), service.output()]
+  for (const value of [secret, rotated, standard, SECRET_ANSWER])
+    for (const text of texts) expect(text).not.toContain(value.replace('whsec_', ''))
+  expect(service.output()).not.toContain(SECRET_KEY)
+  expect((await call('DELETE', address)).status).toBe(204)
 })

@@ -5,7 +5,6 @@ import type { Version } from '../../lib/core/agent.ts'
 import { macOf } from '../../lib/core/callback-mac.ts'
 import { Unavailable } from '../../lib/core/errors.ts'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
-import type { ServiceEvent } from '../../lib/http/event.ts'
 import { logger } from '../../lib/logger.ts'
 import { toAgentTool } from '../../lib/mcp/agent-tools.ts'
 import { toElicitation } from '../../lib/mcp/elicitation.ts'
@@ -13,33 +12,13 @@ import { respondToMcp } from '../../lib/mcp/respond-to-mcp.ts'
 import type { McpEngine } from '../../lib/mcp/tool-call.ts'
 import { system } from '../../lib/system.ts'
 import { PDF } from '../support/data/files.ts'
-import { modernRequest, parseMessages } from './messages.ts'
+import { aVersion } from '../support/rollouts/rollout-run.ts'
+import { modernRequest, parseMessages, toMcpEvent } from './messages.ts'
 
-const aVersion = (overrides: Partial<Version>): Version => ({
-  id: 'v',
-  agentId: 'a',
-  organizationId: 'o',
-  slug: 'tree',
-  status: 'PUBLISHED',
-  title: 'Tree',
-  description: null,
-  createdAt: '2026-11-22T00:00:00.000Z',
-  createdBy: 'o',
-  inputSchema: {},
-  outputSchema: {},
-  model: null,
-  tools: [],
-  code: false,
-  env: [],
-  instructions: '',
-  execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: null },
-  digest: '',
-  documentHash: '',
-  ...overrides,
-})
+const treeVersion = (overrides: Partial<Version>) =>
+  aVersion({ organizationId: 'o', slug: 'tree', title: 'Tree', ...overrides })
 
 const PENDING = { executionId: '01a202e0-9b5e-7445-95df-f3a68bd3cead', status: 'IN_PROGRESS' }
-
 const WAITING = { ...PENDING, waitingFor: [{ kind: 'signal', name: 'go' }] }
 
 describe('toAgentTool', () => {
@@ -67,22 +46,18 @@ describe('toAgentTool', () => {
       { b: 'x' },
     ],
   ])('declares outputs and pending runs, for %s', (_, outputSchema, output, other) => {
-    const tool = toAgentTool(aVersion({ outputSchema }))
+    const tool = toAgentTool(treeVersion({ outputSchema }))
     expect(tool.outputSchema).toMatchObject({ type: 'object' })
     expect(JSON.stringify(tool)).not.toContain('$schema')
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
       tool.outputSchema as object,
     )
-    expect([output, PENDING, WAITING, other].map((value) => validate(value))).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ])
+    for (const value of [output, PENDING, WAITING]) expect(validate(value)).toBe(true)
+    expect(validate(other)).toBe(false)
   })
 
   it('describes an agent by its title if it has no description', () => {
-    expect(toAgentTool(aVersion({}))).toMatchObject({ name: 'tree', title: 'Tree', description: 'Tree' })
+    expect(toAgentTool(treeVersion({}))).toMatchObject({ name: 'tree', title: 'Tree', description: 'Tree' })
   })
 
   it.each([
@@ -90,7 +65,7 @@ describe('toAgentTool', () => {
     ['a model with tools', { tools: [{}] }, { readOnlyHint: false }],
     ['code', { code: true }, { readOnlyHint: false }],
   ])('promises only what it knows of %s', (_, overrides, annotations) => {
-    expect(toAgentTool(aVersion(overrides)).annotations).toEqual(annotations)
+    expect(toAgentTool(treeVersion(overrides)).annotations).toEqual(annotations)
   })
 })
 
@@ -120,16 +95,8 @@ const access = { ...UNLIMITED, organizationId: system.newId(), tokenId: 't' }
 
 function send(error: Error, method: string, params: { name?: string }, origin?: string, domainName = '') {
   const { headers, body } = modernRequest(method, params)
-  const event = {
-    headers: {
-      ...headers,
-      'Content-Type': 'application/json',
-      ...(origin && { Origin: origin }),
-      Host: 'evil.example',
-    },
-    body: JSON.stringify(body),
-    requestContext: { requestId: 'r', domainName },
-  } as unknown as ServiceEvent
+  const sent = { ...headers, ...(origin && { Origin: origin }), Host: 'evil.example' }
+  const event = toMcpEvent({ headers: sent, body }, domainName)
   const fail = () => Promise.reject(error)
   const engine = { agents: { list: fail, get: fail }, system, syncDeadlineMs: 1_000 } as unknown as McpEngine
   return respondToMcp({ engine, corsOrigins: [], access, event })

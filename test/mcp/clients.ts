@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 
 export type Progress = { progress: number; message?: string | undefined }
-type CallOptions = { onprogress?: (progress: Progress) => void; signal?: AbortSignal }
+type CallOptions = { onprogress?: (progress: Progress) => void; signal?: AbortSignal; meta?: JsonObject }
 export type ToolResult = {
   content: { type: string; text?: string }[]
   structuredContent?: JsonObject
@@ -22,15 +22,15 @@ export type ToolResult = {
 export type McpClient = {
   version: string | undefined
   listTools: (cursor?: string) => Promise<{ tools: JsonObject[]; nextCursor?: string }>
-  callTool: (
-    name: string,
-    input?: object,
-    options?: CallOptions & { meta?: JsonObject },
-  ) => Promise<ToolResult>
+  callTool: (name: string, input?: object, options?: CallOptions) => Promise<ToolResult>
 }
 
 const INFO = { name: 'test', version: '1' }
 const headers = (token: string) => ({ requestInit: { headers: { Authorization: `Bearer ${token}` } } })
+const toCall = (name: string, input: object = {}, meta?: JsonObject) => ({
+  ...{ name, arguments: { ...input } },
+  ...(meta && { _meta: meta }),
+})
 const endpointOf = (service: string) => new URL(`${service}/v1/mcp`)
 
 /** Client 1.x: 2025-11-25. */
@@ -42,12 +42,8 @@ async function connect1(service: string, token: string): Promise<McpClient> {
   return {
     version: transport.protocolVersion,
     listTools: async (cursor) => (await client.listTools({ cursor })) as never,
-    callTool: async (name, input = {}, { meta, ...options } = {}) =>
-      (await client.callTool(
-        { name, arguments: { ...input }, ...(meta && { _meta: meta }) },
-        undefined,
-        options,
-      )) as never,
+    callTool: async (name, input, { meta, ...options } = {}) =>
+      (await client.callTool(toCall(name, input, meta), undefined, options)) as never,
   }
 }
 
@@ -61,11 +57,8 @@ const connect2 =
     return {
       version: client.getNegotiatedProtocolVersion(),
       listTools: async (cursor) => (await client.listTools({ ...(cursor && { cursor }) })) as never,
-      callTool: async (name, input = {}, { meta, ...options } = {}) =>
-        (await client.callTool(
-          { name, arguments: { ...input }, ...(meta && { _meta: meta }) } as never,
-          options,
-        )) as never,
+      callTool: async (name, input, { meta, ...options } = {}) =>
+        (await client.callTool(toCall(name, input, meta) as never, options)) as never,
     }
   }
 

@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { approvalIdOfWait } from '../../lib/engine/waiting/approvals.ts'
 import { executionTools } from '../../lib/mcp/execution-tools.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { type ApiClient, getExecutionId } from '../support/service/client.ts'
-import { COLUMNS, type Column, openColumns } from '../support/service/token-columns.ts'
-import { modernRequest, parseMessages } from './messages.ts'
+import { newOrganization } from '../support/engine/organization.ts'
+import { getExecutionId } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
+import { COLUMNS, openColumns } from '../support/service/token-columns.ts'
+import { sendModern } from './messages.ts'
 
 /** `hidden`: not listed, and unknown when called. `missing`: the resource does not exist. `none`: an empty list. */
 type Expected = 'ok' | 'hidden' | 'missing' | 'none' | 'denied'
@@ -29,22 +30,8 @@ const RUNS: Record<string, [slug: string, input: object]> = {
   send_signal: ['waits', { signal: 'go' }],
 }
 
-let org: TestOrganization
-let clients: Record<Column, ApiClient>
-
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('echo')
-  await org.publish('counted')
-  await org.publish('waits')
-  await org.publish('asks')
-  clients = await openColumns(org, await newOrganization())
-})
-
-async function send(client: ApiClient, method: string, params: { name?: string }) {
-  const { text } = await client('POST', '/v1/mcp', modernRequest(method, params))
-  return parseMessages(text).at(-1)
-}
+const org = await organizationWith('echo', 'counted', 'waits', 'asks')
+const clients = await openColumns(org, await newOrganization())
 
 const toParams = (name: string, executionId: string) => {
   if (name === 'echo') return { name, arguments: { text: 'secret' }, _meta: { tenantId: 'acme' } }
@@ -68,13 +55,13 @@ describe.each(cells)('$name, $column', ({ name, column, expected }) => {
   it(`is ${expected}`, async () => {
     const [slug, input] = RUNS[name] ?? ['echo', { text: 'secret' }]
     const executionId = getExecutionId(await org.run(slug, input, 'tenantId=acme'))
-    const message = await send(clients[column], 'tools/call', toParams(name, executionId))
-    const listed = (await send(clients[column], 'tools/list', {})).result.tools
+    const message = await sendModern(clients[column], 'tools/call', toParams(name, executionId))
+    const listed = (await sendModern(clients[column], 'tools/list', {})).result.tools
     expect(listed.some((tool: { name: string }) => tool.name === name)).toBe(expected !== 'hidden')
     if (expected === 'hidden') {
       expect(message.error).toEqual({ code: -32602, message: `Unknown tool: ${name}` })
     } else if (expected === 'missing') {
-      const other = await send(clients[column], 'tools/call', toParams(name, crypto.randomUUID()))
+      const other = await sendModern(clients[column], 'tools/call', toParams(name, crypto.randomUUID()))
       expect(message.result).toMatchObject({ isError: true })
       expect(message).toEqual(other)
     } else if (expected === 'denied') {

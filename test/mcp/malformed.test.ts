@@ -1,22 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
+import { describe, expect, it } from 'vitest'
 import type { RequestOptions } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 import { LEGACY_HEADERS, modernRequest, parseMessages, toMessage } from './messages.ts'
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('echo')
-})
+const org = await organizationWith('echo')
 
-const post = async (options: RequestOptions, call = org.call) => {
-  const response = await call('POST', '/v1/mcp', options)
+const post = async (options: RequestOptions) => {
+  const response = await org.call('POST', '/v1/mcp', options)
   return { ...response, message: parseMessages(response.text || '{}').at(-1) }
 }
 
 const CALL = { name: 'echo', arguments: { text: 'x' } }
-const modern = (headers: Record<string, string | undefined>, method = 'tools/call', params = CALL) => {
-  const request = modernRequest(method, params)
+const modern = (headers: Record<string, string | undefined>) => {
+  const request = modernRequest('tools/call', CALL)
   const given = Object.entries({ ...request.headers, ...headers }).filter(([, value]) => value !== undefined)
   return { ...request, headers: Object.fromEntries(given) as Record<string, string> }
 }
@@ -24,34 +20,27 @@ const legacy = (body: unknown, headers: Record<string, string> = {}) => ({
   body,
   headers: { ...LEGACY_HEADERS, ...headers },
 })
+const callWith = (_meta: object) => modernRequest('tools/call', { ...CALL, _meta })
+const LIST = toMessage('tools/list')
 const raw = (text: string) => ({ raw: text, headers: LEGACY_HEADERS })
 
 /** The status and code that the specification prescribes. */
 const REJECTED: [name: string, request: RequestOptions, status: number, code: number][] = [
   ['no JSON', raw('{'), 400, -32700],
   ['a duplicate key', raw('{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}'), 400, -32700],
-  ['a batch', legacy([toMessage('ping'), toMessage('tools/list')]), 400, -32600],
+  ['a batch', legacy([toMessage('ping'), LIST]), 400, -32600],
   ['an ID that is an object', legacy({ ...toMessage('ping'), id: {} }), 400, -32600],
   ['another version of JSON-RPC', legacy({ ...toMessage('ping'), jsonrpc: '1.0' }), 400, -32600],
   ['no Accept header', { body: toMessage('ping') }, 406, -32000],
-  ['another content type', { ...legacy(toMessage('ping'), { 'Content-Type': 'text/plain' }) }, 415, -32600],
-  [
-    'an unknown protocol version',
-    legacy(toMessage('tools/list'), { 'MCP-Protocol-Version': '1999-01-01' }),
-    400,
-    -32000,
-  ],
+  ['another content type', legacy(toMessage('ping'), { 'Content-Type': 'text/plain' }), 415, -32600],
+  ['an unknown protocol version', legacy(LIST, { 'MCP-Protocol-Version': '1999-01-01' }), 400, -32000],
   [
     'an unknown version in both places',
     {
       headers: { ...modernRequest('tools/list').headers, 'MCP-Protocol-Version': '2099-01-01' },
-      body: toMessage('tools/list', {
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2099-01-01',
-          'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-          'io.modelcontextprotocol/clientCapabilities': {},
-        },
-      }),
+      body: modernRequest('tools/list', {
+        _meta: { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' },
+      }).body,
     },
     400,
     -32022,
@@ -60,25 +49,15 @@ const REJECTED: [name: string, request: RequestOptions, status: number, code: nu
   ['no Mcp-Method header', modern({ 'Mcp-Method': undefined }), 400, -32020],
   [
     'a modern header without the envelope',
-    legacy(toMessage('tools/list'), { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' }),
+    legacy(LIST, { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' }),
     400,
     -32602,
   ],
   ['an unknown method', modernRequest('tools/frobnicate'), 404, -32601],
   ['an unknown tool', modernRequest('tools/call', { ...CALL, name: 'other' }), 200, -32602],
   ['an invalid cursor', modernRequest('tools/list', { cursor: 'bogus' }), 200, -32602],
-  [
-    'an invalid _meta.tenantId',
-    modernRequest('tools/call', { ...CALL, _meta: { tenantId: '' } }),
-    200,
-    -32602,
-  ],
-  [
-    'an invalid _meta.version',
-    modernRequest('tools/call', { ...CALL, _meta: { version: 'latest' } }),
-    200,
-    -32602,
-  ],
+  ['an invalid _meta.tenantId', callWith({ tenantId: '' }), 200, -32602],
+  ['an invalid _meta.version', callWith({ version: 'latest' }), 200, -32602],
 ]
 
 describe('POST /v1/mcp', () => {
@@ -90,22 +69,11 @@ describe('POST /v1/mcp', () => {
   })
 
   it.each([
-    ['legacy', legacy({ jsonrpc: '2.0', method: 'notifications/initialized' })],
-    [
-      'a cancellation',
-      legacy({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }),
-    ],
-    [
-      'modern',
-      {
-        ...legacy(
-          { jsonrpc: '2.0', method: 'notifications/other' },
-          { 'MCP-Protocol-Version': '2026-07-28' },
-        ),
-      },
-    ],
-  ])('accepts a notification without a body: %s', async (_, request) => {
-    const { status, text } = await post(request)
+    ['legacy', { method: 'notifications/initialized' }, {}],
+    ['a cancellation', { method: 'notifications/cancelled', params: { requestId: 1 } }, {}],
+    ['modern', { method: 'notifications/other' }, { 'MCP-Protocol-Version': '2026-07-28' }],
+  ])('accepts a notification without a body: %s', async (_, notification, headers) => {
+    const { status, text } = await post(legacy({ jsonrpc: '2.0', ...notification }, headers))
     expect([status, text]).toEqual([202, ''])
   })
 
@@ -121,26 +89,15 @@ describe('POST /v1/mcp', () => {
   it.each(['https://evil.example', 'null', 'http://127.0.0.1', 'http://localhost'])(
     'rejects the origin %s',
     async (Origin) => {
-      const { status, json } = await post({
-        ...modernRequest('tools/list'),
-        headers: { ...modernRequest('tools/list').headers, Origin },
-      })
-      expect(status).toBe(403)
-      expect(json).toMatchObject({ code: 'Forbidden' })
+      const { status, json } = await post(modern({ Origin }))
+      expect([status, json.code]).toEqual([403, 'Forbidden'])
     },
   )
 
   it('negotiates a version that it supports', async () => {
+    const client = { capabilities: {}, clientInfo: { name: 't', version: '1' } }
     const initialize = (protocolVersion: string) =>
-      post(
-        legacy(
-          toMessage('initialize', {
-            protocolVersion,
-            capabilities: {},
-            clientInfo: { name: 't', version: '1' },
-          }),
-        ),
-      )
+      post(legacy(toMessage('initialize', { ...client, protocolVersion })))
     for (const [asked, given] of [
       ['2025-06-18', '2025-06-18'],
       ['2025-11-25', '2025-11-25'],

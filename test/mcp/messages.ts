@@ -1,3 +1,6 @@
+import type { ServiceEvent } from '../../lib/http/event.ts'
+import type { ApiClient } from '../support/service/client.ts'
+
 /** What a client of 2025-11-25 sends after its handshake. */
 export const LEGACY_HEADERS = { Accept: 'application/json, text/event-stream' }
 
@@ -39,3 +42,20 @@ export function parseMessages(text: string): ReturnType<typeof JSON.parse>[] {
   if (/^[[{]/.test(text)) return [JSON.parse(text)]
   return [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data))
 }
+
+/** Sends a request of a client of 2026-07-28. @returns the status, and the last message */
+export async function sendModern(
+  client: ApiClient,
+  ...request: Parameters<typeof modernRequest>
+): Promise<ReturnType<typeof JSON.parse>> {
+  const { status, text } = await client('POST', '/v1/mcp', modernRequest(...request))
+  return { status, ...parseMessages(text).at(-1) }
+}
+
+/** The event of API Gateway for a request. */
+export const toMcpEvent = ({ headers, body }: ReturnType<typeof modernRequest>, domainName?: string) =>
+  ({
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    requestContext: { requestId: 'r', domainName },
+  }) as unknown as ServiceEvent

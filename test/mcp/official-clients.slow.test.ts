@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest'
-import { newOrganization } from '../support/engine/organization.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
 import { CLIENTS, type Progress } from './clients.ts'
 
 const EXECUTION_TOOLS = [
@@ -12,9 +12,7 @@ const EXECUTION_TOOLS = [
 
 describe.each(CLIENTS)('the official client %s (%s)', (_name, version, connect) => {
   it('lists the tools of its organization', async () => {
-    const { token, publish } = await newOrganization()
-    await publish('echo')
-    await publish('redact-pii')
+    const { token, publish } = await organizationWith('echo', 'redact-pii')
     await publish('failing', { draft: true })
     const client = await connect(inject('service'), token)
     expect(client.version).toBe(version)
@@ -30,8 +28,7 @@ describe.each(CLIENTS)('the official client %s (%s)', (_name, version, connect) 
   })
 
   it('calls an agent and reads the execution', async () => {
-    const { token, publish } = await newOrganization()
-    await publish('echo')
+    const { token } = await organizationWith('echo')
     const client = await connect(inject('service'), token)
     await client.listTools()
     const result = await client.callTool('echo', { text: 'hello' })
@@ -46,8 +43,7 @@ describe.each(CLIENTS)('the official client %s (%s)', (_name, version, connect) 
   })
 
   it('gets one progress notification per step', async () => {
-    const { token, publish } = await newOrganization()
-    await publish('marked-steps')
+    const { token } = await organizationWith('marked-steps')
     const client = await connect(inject('service'), token)
     const progress: Progress[] = []
     const input = { marker: 'm', number: 2, steps: 3, pauseMs: 0, log: '/dev/null' }

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { toProvider } from '../../lib/access/protected-resource.ts'
 import { type Access, type Scope, UNLIMITED } from '../../lib/core/access.ts'
 import type { Challenge, ServiceError } from '../../lib/core/errors.ts'
-import type { ServiceEvent } from '../../lib/http/event.ts'
 import { respondToMcp } from '../../lib/mcp/respond-to-mcp.ts'
 import type { McpEngine } from '../../lib/mcp/tool-call.ts'
 import { system } from '../../lib/system.ts'
-import { modernRequest, parseMessages, TASKS } from './messages.ts'
+import { modernRequest, parseMessages, TASKS, toMcpEvent } from './messages.ts'
 
 type Caller = { scopes?: Scope[]; subject?: string }
 
@@ -15,16 +14,12 @@ const SCOPES = providerOf({ claim: 'scope' })
 
 /** Sends a message as a caller who may only read, by default one of the provider. */
 async function send(
-  { headers, body }: { headers: Record<string, string>; body: object },
+  request: ReturnType<typeof modernRequest>,
   { scopes = ['read'], ...caller }: Caller = { subject: 'ann' },
   provider: typeof SCOPES | null = SCOPES,
 ) {
   const access: Access = { ...UNLIMITED, organizationId: system.newId(), tokenId: 't', scopes, ...caller }
-  const event = {
-    headers: { ...headers, 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-    requestContext: { requestId: 'r' },
-  } as unknown as ServiceEvent
+  const event = toMcpEvent(request)
   const none = async () => null
   const list = async () => ({ items: [], next: null })
   const engine = { agents: { list, get: none }, executions: { get: none }, system, syncDeadlineMs: 1_000 }

@@ -1,26 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import { type ApiClient, waitForExecution } from '../support/service/client.ts'
-import { modernRequest, parseMessages, TASKS_AND_FORMS } from './messages.ts'
+import { describe, expect, it } from 'vitest'
+import { waitForExecution } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
+import { sendModern, TASKS_AND_FORMS } from './messages.ts'
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('asks')
-})
+const org = await organizationWith('asks')
 
-async function send(
-  method: string,
-  params: object,
-  { client = org.call, capabilities = TASKS_AND_FORMS as object } = {},
-) {
-  const { text } = await client('POST', '/v1/mcp', modernRequest(method, { ...params }, capabilities))
-  return parseMessages(text).at(-1)
-}
-const getTask = async (taskId: string, options?: { client?: ApiClient; capabilities?: object }) =>
-  (await send('tasks/get', { taskId }, options)).result
-const update = (taskId: string, inputResponses: unknown, client?: ApiClient) =>
-  send('tasks/update', { taskId, inputResponses }, { ...(client && { client }) })
+const send = (method: string, params: object) => sendModern(org.call, method, { ...params }, TASKS_AND_FORMS)
+const getTask = async (taskId: string) => (await send('tasks/get', { taskId })).result
+const update = (taskId: string, inputResponses: unknown) => send('tasks/update', { taskId, inputResponses })
 
 const ACCEPT = { action: 'accept', content: { decision: 'approve', note: 'fine' } }
 
@@ -31,37 +18,33 @@ async function newTask(): Promise<{ taskId: string; approvalId: string }> {
   return { taskId: result.taskId, approvalId: waitingFor[0].id }
 }
 
-const outputOf = async (taskId: string) => (await waitForExecution(org.call, taskId)).output
-
-describe('an approval in a task', () => {
-  it('is a form, by its ID', async () => {
-    const { taskId, approvalId } = await newTask()
-    const task = await getTask(taskId)
-    expect(task).toMatchObject({ resultType: 'complete', status: 'input_required' })
-    expect(task.inputRequests).toEqual({
-      [approvalId]: {
-        method: 'elicitation/create',
-        params: {
-          mode: 'form',
-          message: 'Refund?\nrefund: {"usd":200}',
-          requestedSchema: {
-            type: 'object',
-            properties: {
-              decision: { type: 'string', title: 'Decision', enum: ['approve', 'reject'] },
-              note: {
-                type: 'string',
-                title: 'Note',
-                description: 'A comment for the agent.',
-                maxLength: 2_000,
-              },
+it('an approval in a task is a form, by its ID', async () => {
+  const { taskId, approvalId } = await newTask()
+  const task = await getTask(taskId)
+  expect(task).toMatchObject({ resultType: 'complete', status: 'input_required' })
+  expect(task.inputRequests).toEqual({
+    [approvalId]: {
+      method: 'elicitation/create',
+      params: {
+        mode: 'form',
+        message: 'Refund?\nrefund: {"usd":200}',
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            decision: { type: 'string', title: 'Decision', enum: ['approve', 'reject'] },
+            note: {
+              type: 'string',
+              title: 'Note',
+              description: 'A comment for the agent.',
+              maxLength: 2_000,
             },
-            required: ['decision'],
           },
+          required: ['decision'],
         },
       },
-    })
-    expect(await getTask(taskId)).toMatchObject({ inputRequests: task.inputRequests })
+    },
   })
+  expect(await getTask(taskId)).toMatchObject({ inputRequests: task.inputRequests })
 })
 
 describe('tasks/update', () => {
@@ -73,7 +56,7 @@ describe('tasks/update', () => {
     const { taskId, approvalId } = await newTask()
     const { result } = await update(taskId, { [approvalId]: response })
     expect(Object.keys(result)).toEqual(['resultType', '_meta'])
-    expect(await outputOf(taskId)).toEqual({ decision, usd: 200 })
+    expect((await waitForExecution(org.call, taskId)).output).toEqual({ decision, usd: 200 })
     const [step] = (await org.call('GET', `/v1/agent_executions/${taskId}/steps`)).json
     expect(step.result).toMatchObject({ decision, note: response === ACCEPT ? 'fine' : null })
     expect(await getTask(taskId)).toMatchObject({
@@ -82,18 +65,18 @@ describe('tasks/update', () => {
     })
   })
 
+  const NO_DECISION = { action: 'accept', content: {} }
   it.each([
-    ['no responses', undefined, 'inputResponses must be an object'],
-    ['a response that is no object', () => 'yes', 'action accept, decline or cancel'],
+    ['no responses', () => undefined, 'inputResponses must be an object'],
+    ['a response that is no object', (id: string) => ({ [id]: 'yes' }), 'action accept, decline or cancel'],
     [
       'no decision',
-      () => ({ action: 'accept', content: {} }),
+      (id: string) => ({ [id]: NO_DECISION }),
       'content.decision must be "approve" or "reject"',
     ],
-  ])('rejects %s, and nothing is decided', async (_, given, message) => {
+  ])('rejects %s, and nothing is decided', async (_, responsesOf, message) => {
     const { taskId, approvalId } = await newTask()
-    const responses = typeof given === 'function' ? { [approvalId]: given() } : given
-    const { error } = await update(taskId, responses)
+    const { error } = await update(taskId, responsesOf(approvalId))
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(message) })
     expect(error.message.length).toBeLessThan(200)
     expect((await getTask(taskId)).status).toBe('input_required')

@@ -1,86 +1,66 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
-import type { ApiClient } from '../support/service/client.ts'
-import { modernRequest, parseMessages, TASKS } from './messages.ts'
+import { describe, expect, it } from 'vitest'
+import { newOrganization } from '../support/engine/organization.ts'
+import { type ApiClient, waitForExecution } from '../support/service/client.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
+import { sendModern, TASKS } from './messages.ts'
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  for (const slug of ['waits', 'echo', 'counted']) await org.publish(slug)
-})
+const org = await organizationWith('waits', 'echo', 'counted')
 
 /** The status and the last message of a request that declares tasks. */
-async function send(method: string, params: object, client = org.call, capabilities: object = TASKS) {
-  const { status, text } = await client('POST', '/v1/mcp', modernRequest(method, { ...params }, capabilities))
-  return { status, ...parseMessages(text).at(-1) }
-}
+const send = (method: string, params: object, client = org.call, capabilities: object = TASKS) =>
+  sendModern(client, method, { ...params }, capabilities)
 const call = async (name: string, input: object, client?: ApiClient, capabilities?: object) =>
   (await send('tools/call', { name, arguments: input }, client, capabilities)).result
 const getTask = async (taskId: string, client?: ApiClient) =>
   (await send('tasks/get', { taskId }, client)).result
 
-const ENDS = { timeout: 20_000, interval: 50 }
-
-/** The task when its run has ended. */
-const getEnded = (taskId: string) =>
-  vi.waitFor(async () => {
-    const task = await getTask(taskId)
-    expect(task.status).not.toBe('working')
-    return task
-  }, ENDS)
-
 /** A task whose run waits for a signal which nobody sends. */
 const waiting = async (): Promise<string> => (await call('waits', { signal: 'go' })).taskId
 
-describe('the extension for tasks', () => {
-  it.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
-    'answers %s of a client that does not declare it with -32021, whatever the task',
-    async (method) => {
-      const answers = [await waiting(), crypto.randomUUID()].map((taskId) =>
-        send(method, { taskId, inputResponses: {} }, org.call, {}),
-      )
-      const [own, unknown] = await Promise.all(answers)
-      expect(own).toMatchObject({
-        status: 400,
-        error: { code: -32021, data: { requiredCapabilities: TASKS } },
-      })
-      expect(own).toEqual(unknown)
+it.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
+  'the extension for tasks answers %s of a client that does not declare it with -32021, whatever the task',
+  async (method) => {
+    const answers = [await waiting(), crypto.randomUUID()].map((taskId) =>
+      send(method, { taskId, inputResponses: {} }, org.call, {}),
+    )
+    const [own, unknown] = await Promise.all(answers)
+    expect(own).toMatchObject({
+      status: 400,
+      error: { code: -32021, data: { requiredCapabilities: TASKS } },
+    })
+    expect(own).toEqual(unknown)
+  },
+)
+
+it('a call that declares tasks gets a task when the run is suspended', async () => {
+  const task = await call('waits', { signal: 'go' })
+  expect(task).toMatchObject({
+    resultType: 'task',
+    taskId: expect.any(String),
+    status: 'working',
+    statusMessage: 'The run waits for the signal go. send_signal sends a signal.',
+    createdAt: expect.any(String),
+    lastUpdatedAt: expect.any(String),
+    ttlMs: null,
+    pollIntervalMs: 1_000,
+  })
+  expect((await org.getExecution(task.taskId)).waitingFor).toMatchObject([{ name: 'go' }])
+  expect(task.structuredContent).toBeUndefined()
+})
+
+it('tasks/get returns, once the run has ended, what the call would have returned', async () => {
+  const { taskId } = await call('waits', { seconds: 1 })
+  await waitForExecution(org.call, taskId)
+  const task = await getTask(taskId)
+  expect(task).toMatchObject({
+    status: 'completed',
+    result: {
+      resultType: 'complete',
+      structuredContent: { data: 'null' },
+      content: [{ type: 'text', text: '{"data":"null"}' }],
     },
-  )
-})
-
-describe('a call that declares tasks', () => {
-  it('gets a task when the run is suspended', async () => {
-    const task = await call('waits', { signal: 'go' })
-    expect(task).toMatchObject({
-      resultType: 'task',
-      taskId: expect.any(String),
-      status: 'working',
-      statusMessage: 'The run waits for the signal go. send_signal sends a signal.',
-      createdAt: expect.any(String),
-      lastUpdatedAt: expect.any(String),
-      ttlMs: null,
-      pollIntervalMs: 1_000,
-    })
-    expect((await org.getExecution(task.taskId)).waitingFor).toMatchObject([{ name: 'go' }])
-    expect(task.structuredContent).toBeUndefined()
   })
-})
-
-describe('tasks/get', () => {
-  it('returns, once the run has ended, what the call would have returned', async () => {
-    const { taskId } = await call('waits', { seconds: 1 })
-    const task = await getEnded(taskId)
-    expect(task).toMatchObject({
-      status: 'completed',
-      result: {
-        resultType: 'complete',
-        structuredContent: { data: 'null' },
-        content: [{ type: 'text', text: '{"data":"null"}' }],
-      },
-    })
-    expect(task.result.isError).toBeUndefined()
-  })
+  expect(task.result.isError).toBeUndefined()
 })
 
 describe('tasks/cancel', () => {

@@ -1,21 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { describeWaits } from '../../lib/mcp/describe-waits.ts'
-import { newOrganization, type TestOrganization } from '../support/engine/organization.ts'
 import { waitForExecution } from '../support/service/client.ts'
-import { modernRequest, parseMessages } from './messages.ts'
+import { organizationWith } from '../support/service/organization-with.ts'
+import { sendModern } from './messages.ts'
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  await org.publish('waits')
-  await org.publish('asks')
-})
+const org = await organizationWith('waits', 'asks')
 
-async function callTool(name: string, input: object, client = org.call) {
-  const params = { name, arguments: input }
-  const { text } = await client('POST', '/v1/mcp', modernRequest('tools/call', params))
-  return parseMessages(text).at(-1).result
-}
+const callTool = async (name: string, input: object) =>
+  (await sendModern(org.call, 'tools/call', { name, arguments: input })).result
 
 const waiting = async (): Promise<string> =>
   (await callTool('waits', { signal: 'go' })).structuredContent.executionId

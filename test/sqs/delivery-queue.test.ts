@@ -5,119 +5,31 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import type { SQSEvent } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Unavailable } from '../../lib/core/errors.ts'
-import type { DeliveryQueue } from '../../lib/core/ports/queues.ts'
 import { logger } from '../../lib/logger.ts'
 import { onDeliveryEnqueued, openDeliveryQueue, parseDeliveryMessage } from '../../lib/sqs/delivery-queue.ts'
 import { processRecords } from '../../lib/sqs/process-records.ts'
 import { onSent } from '../../lib/sqs/send-message.ts'
 import { system } from '../../lib/system.ts'
 import { provisionQueues } from '../../local/emulators/provision.ts'
-import { type HttpProxy, startProxy } from '../support/proxy/start-proxy.ts'
+import { startProxy } from '../support/proxy/start-proxy.ts'
 import { startSqs } from '../support/service/port-emulators.ts'
 import { sdkConfig } from '../support/tables/sdk.ts'
 
-let sqs: Awaited<ReturnType<typeof startSqs>>
-
-let proxy: HttpProxy
-
-let QueueUrl: string
-
-let queue: DeliveryQueue
-
-let client: SQSClient
-
-describe('delivery queue', () => {
-  beforeAll(async () => {
-    sqs = await startSqs()
-    proxy = await startProxy(sqs.endpoint)
-    client = new SQSClient(sdkConfig(sqs.endpoint))
-    QueueUrl = (await provisionQueues(sqs.endpoint, 'deliveries-test', 60)).deliveries
-    queue = openDeliveryQueue({ DELIVERY_QUEUE_URL: QueueUrl, SQS_ENDPOINT: proxy.url })
-  })
-
-  afterAll(async () => {
-    await proxy.stop()
-    await sqs.stop()
-  })
-
-  describe('openDeliveryQueue', () => {
-    it.each([
-      [anEvent, anEvent.organizationId],
-      [ofBatch, anEvent.organizationId],
-      [anAttempt, `${anAttempt.organizationId}.${anAttempt.destinationId}`],
-      [{ ...anAttempt, destinationId: 'default' }, `${anAttempt.organizationId}.default`],
-    ])('sends %o in the group of its organization, or of its destination', async (message, group) => {
-      const sent = recordSent()
-      await queue.send(message)
-      expect(sent()[0]).toMatchObject({ QueueUrl, MessageGroupId: group, DelaySeconds: 0 })
-      expect(parseDeliveryMessage(await receive())).toEqual(message)
-    })
-
-    it('sends and reads messages about executions in the form of the previous release', async () => {
-      await queue.send(anAttempt)
-      const { subject: _, ...others } = anAttempt
-      const body = { executionId, ...others }
-      expect(JSON.parse(await receive())).toEqual(body)
-      expect(parseDeliveryMessage(JSON.stringify(body))).toEqual(anAttempt)
-    })
-
-    it('delays a message by 15 minutes at most', async () => {
-      const sent = recordSent()
-      for (const delayMs of [4_200, 10_000_000]) await queue.send({ ...anEvent, delayMs })
-      expect(sent().map(({ DelaySeconds }) => DelaySeconds)).toEqual([5, 900])
-    })
-
-    it('tells listeners of this queue about a message that was sent', async () => {
-      const [onDelivery, onRun] = [vi.fn(), vi.fn()]
-      const stops = [onDeliveryEnqueued(onDelivery), onSent('runs', onRun)]
-      await queue.send(anEvent)
-      for (const stop of stops) stop()
-      await queue.send(anEvent)
-      expect([onDelivery.mock.calls.length, onRun.mock.calls.length]).toEqual([1, 0])
-    })
-
-    it('logs a message that was not accepted, and tells no listener', async () => {
-      const error = vi.spyOn(logger, 'error').mockImplementation(() => undefined)
-      const listener = vi.fn()
-      const stop = onDeliveryEnqueued(listener)
-      const closed = openDeliveryQueue({ DELIVERY_QUEUE_URL: QueueUrl, SQS_ENDPOINT: 'http://127.0.0.1:1' })
-      await expect(closed.send(anEvent)).rejects.toBeInstanceOf(Unavailable)
-      stop()
-      expect(error).toHaveBeenCalledWith('message not sent', expect.objectContaining({ executionId }))
-      expect(listener).not.toHaveBeenCalled()
-      error.mockRestore()
-    })
-  })
-
-  describe('parseDeliveryMessage', () => {
-    const { destinationId, revision } = anAttempt
-
-    it.each([
-      '',
-      'null',
-      '{}',
-      JSON.stringify({ ...anEvent, organizationId: 7 }),
-      JSON.stringify({ ...anEvent, subject: { kind: 'agent', id: executionId } }),
-      JSON.stringify({ ...anEvent, subject: { kind: 'batch', id: 'none' } }),
-      JSON.stringify({ ...anEvent, executionId: null }),
-      JSON.stringify({ ...anEvent, destinationId }),
-      JSON.stringify({ ...anEvent, revision }),
-      JSON.stringify({ ...anAttempt, destinationId: '' }),
-      JSON.stringify({ ...anAttempt, revision: '2' }),
-      JSON.stringify({ ...anAttempt, revision: 0.5 }),
-    ])('rejects %s', (body) => {
-      expect(() => parseDeliveryMessage(body)).toThrow(/JSON|Invalid delivery message/)
-    })
-  })
+const sqs = await startSqs()
+const proxy = await startProxy(sqs.endpoint)
+const client = new SQSClient(sdkConfig(sqs.endpoint))
+const { deliveries: QueueUrl } = await provisionQueues(sqs.endpoint, 'deliveries-test', 60)
+const queue = openDeliveryQueue({ DELIVERY_QUEUE_URL: QueueUrl, SQS_ENDPOINT: proxy.url })
+afterAll(async () => {
+  await proxy.stop()
+  await sqs.stop()
 })
+
 const executionId = system.newId()
-
 const anEvent = { subject: { kind: 'execution' as const, id: executionId }, organizationId: system.newId() }
-
 const ofBatch = { ...anEvent, subject: { kind: 'batch' as const, id: executionId } }
-
 const anAttempt = { ...anEvent, destinationId: system.newId(), revision: 2 }
 
 async function receive() {
@@ -133,6 +45,76 @@ function recordSent() {
   onTestFinished(() => send.mockRestore())
   return () => send.mock.calls.map(([{ input }]) => input as SendMessageCommandInput)
 }
+
+describe('openDeliveryQueue', () => {
+  it.each([
+    [anEvent, anEvent.organizationId],
+    [ofBatch, anEvent.organizationId],
+    [anAttempt, `${anAttempt.organizationId}.${anAttempt.destinationId}`],
+    [{ ...anAttempt, destinationId: 'default' }, `${anAttempt.organizationId}.default`],
+  ])('sends %o in the group of its organization, or of its destination', async (message, group) => {
+    const sent = recordSent()
+    await queue.send(message)
+    expect(sent()[0]).toMatchObject({ QueueUrl, MessageGroupId: group, DelaySeconds: 0 })
+    expect(parseDeliveryMessage(await receive())).toEqual(message)
+  })
+
+  it('sends and reads messages about executions in the form of the previous release', async () => {
+    await queue.send(anAttempt)
+    const { subject: _, ...others } = anAttempt
+    const body = { executionId, ...others }
+    expect(JSON.parse(await receive())).toEqual(body)
+    expect(parseDeliveryMessage(JSON.stringify(body))).toEqual(anAttempt)
+  })
+
+  it('delays a message by 15 minutes at most', async () => {
+    const sent = recordSent()
+    for (const delayMs of [4_200, 10_000_000]) await queue.send({ ...anEvent, delayMs })
+    expect(sent().map(({ DelaySeconds }) => DelaySeconds)).toEqual([5, 900])
+  })
+
+  it('tells listeners of this queue about a message that was sent', async () => {
+    const [onDelivery, onRun] = [vi.fn(), vi.fn()]
+    const stops = [onDeliveryEnqueued(onDelivery), onSent('runs', onRun)]
+    await queue.send(anEvent)
+    for (const stop of stops) stop()
+    await queue.send(anEvent)
+    expect([onDelivery.mock.calls.length, onRun.mock.calls.length]).toEqual([1, 0])
+  })
+
+  it('logs a message that was not accepted, and tells no listener', async () => {
+    const error = vi.spyOn(logger, 'error').mockImplementation(() => undefined)
+    const listener = vi.fn()
+    const stop = onDeliveryEnqueued(listener)
+    const closed = openDeliveryQueue({ DELIVERY_QUEUE_URL: QueueUrl, SQS_ENDPOINT: 'http://127.0.0.1:1' })
+    await expect(closed.send(anEvent)).rejects.toBeInstanceOf(Unavailable)
+    stop()
+    expect(error).toHaveBeenCalledWith('message not sent', expect.objectContaining({ executionId }))
+    expect(listener).not.toHaveBeenCalled()
+    error.mockRestore()
+  })
+})
+
+describe('parseDeliveryMessage', () => {
+  const { destinationId, revision } = anAttempt
+
+  it.each([
+    '',
+    'null',
+    '{}',
+    JSON.stringify({ ...anEvent, organizationId: 7 }),
+    JSON.stringify({ ...anEvent, subject: { kind: 'agent', id: executionId } }),
+    JSON.stringify({ ...anEvent, subject: { kind: 'batch', id: 'none' } }),
+    JSON.stringify({ ...anEvent, executionId: null }),
+    JSON.stringify({ ...anEvent, destinationId }),
+    JSON.stringify({ ...anEvent, revision }),
+    JSON.stringify({ ...anAttempt, destinationId: '' }),
+    JSON.stringify({ ...anAttempt, revision: '2' }),
+    JSON.stringify({ ...anAttempt, revision: 0.5 }),
+  ])('rejects %s', (body) => {
+    expect(() => parseDeliveryMessage(body)).toThrow(/JSON|Invalid delivery message/)
+  })
+})
 
 const event = (bodies: string[]) =>
   ({ Records: bodies.map((body) => ({ messageId: `id of ${body}`, body })) }) as SQSEvent
@@ -183,12 +165,9 @@ describe('processRecords', () => {
   })
 
   it('leaves a single message to Lambda', async () => {
-    const remove = async () => {
-      throw new Error('removed')
-    }
-    expect(await processRecords(event(['0']), async () => undefined, remove)).toEqual({
-      batchItemFailures: [],
-    })
+    const remove = () => Promise.reject(new Error('removed'))
+    const response = await processRecords(event(['0']), async () => undefined, remove)
+    expect(response).toEqual({ batchItemFailures: [] })
   })
 
   it('reports nothing if every record was processed', async () => {

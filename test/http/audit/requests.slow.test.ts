@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest'
 import { getOperation, type OperationName, operationNames } from '../../../lib/contract/routes.ts'
-import { exampleOf, type Ids, newWorld, type World } from '../../contract/world.ts'
+import { exampleOf, type Ids, newWorld } from '../../contract/world.ts'
 import type { Call } from '../../fixtures/captured-events.ts'
 import { type Fault, inject as injectFault } from '../../support/proxy/faults.ts'
-import { type HttpProxy, startProxy } from '../../support/proxy/start-proxy.ts'
+import { startProxy } from '../../support/proxy/start-proxy.ts'
 import { localCall } from '../../support/service/local-handlers.ts'
 
 const callAs = localCall()
-let world: World
-let proxy: HttpProxy
+const world = await newWorld()
+const proxy = await startProxy(inject('dynamodb'))
 
-beforeAll(async () => {
-  world = await newWorld()
-  proxy = await startProxy(inject('dynamodb'))
+beforeAll(() => {
   vi.stubEnv('DYNAMODB_ENDPOINT', proxy.url)
   // Functions read it when they are loaded.
   vi.resetModules()
@@ -49,6 +47,8 @@ function call(name: OperationName, ids: Partial<Ids>, options: Partial<Call> = {
 /** A new token is told of after its entry. */
 const recorded = operationNames.filter((name) => getOperation(name).audit && !name.endsWith('-token'))
 
+const writesOf = (operations: string[]) =>
+  operations.filter((each) => /^(Put|Update|Delete|BatchWrite)/.test(each))
 const AUDIT = ['PutItem AUDIT#', 'UpdateItem AUDIT#']
 
 /** The request of a successful call, and its response. */
@@ -62,7 +62,7 @@ it.each(recorded)('%s has 2 requests more: one before its writes, and one after 
   const { status, text } = await succeed(name)
   expect(status, text).toBeLessThan(300)
   expect(sent.filter((each) => each.includes('AUDIT'))).toEqual(AUDIT)
-  const writes = sent.filter((each) => /^(Put|Update|Delete|BatchWrite)/.test(each))
+  const writes = writesOf(sent)
   expect([writes[0], writes.at(-1)]).toEqual(AUDIT)
   expect(sent.at(-1)).toBe(AUDIT[1])
 })
@@ -70,7 +70,7 @@ it.each(recorded)('%s has 2 requests more: one before its writes, and one after 
 it.each(recorded)('%s writes nothing if it cannot be recorded', async (name) => {
   fault = 'reject'
   expect(await succeed(name)).toMatchObject({ status: 503, json: { code: 'Unavailable' } })
-  const others = sent.filter((each) => /^(Put|Update|Delete|BatchWrite)/.test(each) && each !== AUDIT[0])
+  const others = writesOf(sent).filter((each) => each !== AUDIT[0])
   // A tombstone refuses the record of an execution that a late write would create.
   expect(others).toEqual(name === 'run-schedule' ? ['PutItem EXEC#'] : [])
   const runs = await world.org.call('GET', '/v1/agents/echo/executions?source=SCHEDULE&fields=summary')

@@ -1,19 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { OperationName } from '../../../lib/contract/routes.ts'
 import type { AuditEntry } from '../../../lib/core/audit.ts'
 import { auditStore } from '../../../lib/dynamodb/audit-store.ts'
 import { AUDIT_PARTITIONS, auditPartition } from '../../../lib/dynamodb/table/keys.ts'
 import type { Call } from '../../fixtures/captured-events.ts'
-import { newOrganization, sharedTable, type TestOrganization } from '../../support/engine/organization.ts'
+import { sharedTable } from '../../support/engine/organization.ts'
 import { localCall } from '../../support/service/local-handlers.ts'
+import { organizationWith } from '../../support/service/organization-with.ts'
 import { itemsIn } from '../../support/tables/items-in.ts'
 
 const callAs = localCall()
-let own: TestOrganization
-beforeAll(async () => {
-  own = await newOrganization()
-  await own.publish('echo')
-})
+const own = await organizationWith('echo')
 
 type Identity = { sourceIp?: string; userAgent?: string | undefined }
 
@@ -31,44 +28,26 @@ const newest = async (): Promise<AuditEntry | undefined> =>
   (await auditStore(sharedTable()).list({ organizationId: own.id, limit: 1, after: null })).items[0]
 
 const SECRET = 'hunter2'
+const INPUT = { text: SECRET }
+const URL_WITH_SECRETS = `https://hooks.example/${SECRET}?key=${SECRET}`
+const SCHEDULE = { agentId: 'echo', scheduleName: 'daily' }
+const APPROVAL = { executionId: crypto.randomUUID(), approvalId: 'a' }
+const LIMITS = { warnAt: 0.5, [SECRET]: 1, maxCostUsd: { [SECRET]: SECRET } }
+const DOCUMENT = `---\nslug: mine\n---\n${SECRET}`
 
 /** Requests that contain the secret wherever a client may have put one. The status is that of the response. */
 const REQUESTS: [string, OperationName, number, Partial<Call>][] = [
-  [
-    'the path and the query of a URL',
-    'create-webhook',
-    201,
-    { body: { url: `https://hooks.example/${SECRET}?key=${SECRET}` } },
-  ],
+  ['the path and the query of a URL', 'create-webhook', 201, { body: { url: URL_WITH_SECRETS } }],
   ['a path', 'rotate-webhook', 404, { webhookId: `aes_${SECRET}${SECRET}` }],
-  [
-    'the input of a schedule',
-    'put-schedule',
-    201,
-    { agentId: 'echo', scheduleName: 'daily', body: { cron: '@daily', input: { text: SECRET } } },
-  ],
+  ['the input of a schedule', 'put-schedule', 201, { ...SCHEDULE, body: { cron: '@daily', input: INPUT } }],
   [
     'the note and the input of an approval',
     'decide-approval',
     404,
-    {
-      executionId: crypto.randomUUID(),
-      approvalId: 'a',
-      body: { decision: 'approve', note: SECRET, input: { key: SECRET } },
-    },
+    { ...APPROVAL, body: { decision: 'approve', note: SECRET, input: INPUT } },
   ],
-  [
-    'limits',
-    'put-tenant-limits',
-    422,
-    { tenantId: 'acme', body: { warnAt: 0.5, [SECRET]: 1, maxCostUsd: { [SECRET]: SECRET } } },
-  ],
-  [
-    'an agent',
-    'publish-agent',
-    422,
-    { body: { document: `---\nslug: mine\n---\n${SECRET}`, code: SECRET, message: SECRET } },
-  ],
+  ['limits', 'put-tenant-limits', 422, { tenantId: 'acme', body: LIMITS }],
+  ['an agent', 'publish-agent', 422, { body: { document: DOCUMENT, code: SECRET, message: SECRET } }],
 ]
 
 describe('entries of the audit log', () => {
@@ -119,11 +98,8 @@ describe('the source of an entry', () => {
   })
 
   it('is not what a client claims', async () => {
-    const headers = {
-      'X-Forwarded-For': '198.51.100.1',
-      Forwarded: 'for=198.51.100.1',
-      'X-Real-IP': '198.51.100.1',
-    }
+    const ip = '198.51.100.1'
+    const headers = { 'X-Forwarded-For': ip, Forwarded: `for=${ip}`, 'X-Real-IP': ip }
     await archive({ sourceIp: '203.0.113.9', userAgent: undefined }, { ...headers, 'User-Agent': 'other' })
     expect((await newest())?.source).toEqual({ interface: 'HTTP', ip: '203.0.113.9' })
   })

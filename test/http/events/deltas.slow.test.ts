@@ -4,11 +4,10 @@ import { system } from '../../../lib/system.ts'
 import { modernRequest, parseMessages } from '../../mcp/messages.ts'
 import { collect } from '../../support/data/collect.ts'
 import { finalAnswer } from '../../support/engine/model-agent.ts'
-import { type ScriptedModel, startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
+import { startScriptedModel } from '../../support/scripted-model/start-scripted-model.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
-import { type ApiClient, createLocalClient, readDevToken } from '../../support/service/client.ts'
+import { createLocalClient, readDevToken } from '../../support/service/client.ts'
 import { openEventStream, type SentEvent } from '../../support/service/event-stream.ts'
-import type { Service } from '../../support/service/start-service.ts'
 import { temporaryServices } from '../../support/service/temporary-services.ts'
 
 const services = temporaryServices()
@@ -16,17 +15,14 @@ const folder = services.newFolder()
 const AGENT = '/v1/agents/triage-'
 const INPUT = { subject: 'Help', body: 'I cannot log in.' }
 const OUTPUT = { priority: 'high', team: 'accounts', summary: 'Cannot log in.', knownIncident: false }
-let scripted: ScriptedModel
-let service: Service
-let call: ApiClient
+const scripted = await startScriptedModel()
+const service = await services.start(folder, {
+  ...(scripted.environmentFor() as Record<string, string>),
+  DYNAMODB_ENDPOINT: inject('dynamodb'),
+})
+const call = createLocalClient(service.url, folder)
 
 beforeAll(async () => {
-  scripted = await startScriptedModel()
-  service = await services.start(folder, {
-    ...(scripted.environmentFor() as Record<string, string>),
-    DYNAMODB_ENDPOINT: inject('dynamodb'),
-  })
-  call = createLocalClient(service.url, folder)
   const text = readFileSync(new URL('../../../agents/triage-ticket/agent.md', import.meta.url), 'utf8')
   for (const provider of ['openai', 'openai-compatible']) {
     const document = text.replace('---\n', `---\nslug: triage-${provider}\nmodel: ${provider}/own\n`)
@@ -62,12 +58,8 @@ describe('deltas', () => {
   it.each(['openai', 'openai-compatible'] as const)(
     'of %s arrive before the step that they belong to, and have the output',
     async (provider) => {
-      const { events } = await run(
-        [{ calls: [finalAnswer(OUTPUT)], pause: { ms: 200 } }],
-        provider,
-        'deltas=true',
-      )
-      const all = await collect(events)
+      const script: Script = [{ calls: [finalAnswer(OUTPUT)], pause: { ms: 200 } }]
+      const all = await collect((await run(script, provider, 'deltas=true')).events)
       const kinds = kindsOf(all)
       expect(kinds.indexOf('delta')).toBeGreaterThan(0)
       expect(kinds.lastIndexOf('delta')).toBeLessThan(kinds.indexOf('step'))
@@ -86,11 +78,8 @@ describe('deltas', () => {
     const token = readDevToken(folder)
     const other = await openEventStream(`${url}?deltas=true`, { token })
     const plain = await openEventStream(url, { token })
-    const [first, second, third] = await Promise.all([
-      collect(events),
-      collect(other.events),
-      collect(plain.events),
-    ])
+    const streams = [events, other.events, plain.events]
+    const [first = [], second = [], third = []] = await Promise.all(streams.map(collect))
     for (const all of [first, second]) {
       expect(kindsOf(all)).toContain('delta')
       for (const text of Object.values(argumentsOf(all)))
@@ -112,9 +101,9 @@ describe('deltas', () => {
   })
 
   it('need an event stream, and are not accepted in batches', async () => {
-    const single = await call('POST', `${AGENT}openai/executions?deltas=true`, { body: INPUT })
-    expect([single.status, single.json.code]).toEqual([400, 'InvalidQueryParameter'])
-    const batch = await call('POST', `${AGENT}openai/batches?deltas=true`, { body: [{ input: INPUT }] })
-    expect([batch.status, batch.json.code]).toEqual([400, 'InvalidQueryParameter'])
+    for (const [path, body] of Object.entries({ executions: INPUT, batches: [{ input: INPUT }] })) {
+      const { status, json } = await call('POST', `${AGENT}openai/${path}?deltas=true`, { body })
+      expect([status, json.code]).toEqual([400, 'InvalidQueryParameter'])
+    }
   })
 })

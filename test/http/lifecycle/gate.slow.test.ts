@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkDocument } from '../../../lib/agents/document/check-document.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import type { Batch } from '../../../lib/core/batch.ts'
@@ -7,12 +7,9 @@ import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
 import { system } from '../../../lib/system.ts'
 import { anEndedTrial } from '../../support/batches/a-batch.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
-import { documentOf, type Lifecycle, newLifecycle } from './lifecycle-client.ts'
+import { modelDocumentOf, newLifecycle } from './lifecycle-client.ts'
 
-let org: Lifecycle
-beforeAll(async () => {
-  org = await newLifecycle()
-})
+const org = await newLifecycle()
 
 const batches = batchStore(sharedTable())
 const GATE = 'require: trial, maxChanged: 1, maxError: 0'
@@ -22,7 +19,7 @@ type Body = { draft?: boolean; message?: string }
 /** Publishes a model agent. `gate`: its `execution.promotion`, null for none. */
 const tryToPublish = (slug: string, text: string, gate: string | null = null, body: Body = {}) => {
   const extra = gate === null ? '' : `execution: { promotion: { ${gate} } }\n`
-  const document = documentOf(slug, extra).replace('code: true\n', '') + text
+  const document = modelDocumentOf(slug, extra) + text
   return org.post('/v1/agents', { document, ...body })
 }
 
@@ -99,33 +96,27 @@ describe.concurrent('promote with a trial', () => {
     for (const trial of trials)
       expect(codeOf(await promote('others', draft, trial))).toEqual([404, 'TrialNotFound'])
     expect(codeOf(await promote('others', draft, 'mine'))).toEqual([400, 'InvalidQueryParameter'])
-    expect(codeOf(await promote('others', { id: system.newId() }, trials[1]))).toEqual([
-      404,
-      'VersionNotFound',
-    ])
+    const missing = await promote('others', { id: system.newId() }, trials[1])
+    expect(codeOf(missing)).toEqual([404, 'VersionNotFound'])
     expect(await currentOf('others')).toBe(current.id)
   })
 })
 
-describe.concurrent('execution.promotion.require: trial', () => {
-  it('refuses other content with 409 TrialRequired, and leaves nothing behind', async () => {
-    const { current, draft } = await gated('direct')
-    // Other content, content without the gate, and the content of the draft, which would promote it.
-    for (const [text, gate] of [
-      ['C', GATE],
-      ['A', null],
-      ['B', GATE],
-    ] as const)
-      expect(codeOf(await tryToPublish('direct', text, gate))).toEqual([409, 'TrialRequired'])
-    expect(await org.agent('direct')).toMatchObject({
-      currentVersionId: current.id,
-      draftVersionId: draft.id,
-    })
-    expect((await org.versions('direct')).map(({ id, status }) => [id, status])).toEqual([
-      [draft.id, 'DRAFT'],
-      [current.id, 'PUBLISHED'],
-    ])
-  })
+it.concurrent('execution.promotion.require: trial refuses other content with 409 TrialRequired, and leaves nothing behind', async () => {
+  const { current, draft } = await gated('direct')
+  // Other content, content without the gate, and the content of the draft, which would promote it.
+  for (const [text, gate] of [
+    ['C', GATE],
+    ['A', null],
+    ['B', GATE],
+  ] as const)
+    expect(codeOf(await tryToPublish('direct', text, gate))).toEqual([409, 'TrialRequired'])
+  const ids = { currentVersionId: current.id, draftVersionId: draft.id }
+  expect(await org.agent('direct')).toMatchObject(ids)
+  expect((await org.versions('direct')).map(({ id, status }) => [id, status])).toEqual([
+    [draft.id, 'DRAFT'],
+    [current.id, 'PUBLISHED'],
+  ])
 })
 
 describe.concurrent('a version that never was current', () => {
@@ -149,9 +140,8 @@ describe.concurrent('a version that never was current', () => {
       update: (key, ...change) =>
         key.sk === 'AGENT' ? Promise.reject(new Error('The process died.')) : table.update(key, ...change),
     })
-    const { document } = await checkDocument(`${documentOf('orphan').replace('code: true\n', '')}B`, {
-      ...{ defaultSlug: null, hasCode: false, withCode: '', withoutCode: '' },
-    })
+    const options = { defaultSlug: null, hasCode: false, withCode: '', withoutCode: '' }
+    const { document } = await checkDocument(`${modelDocumentOf('orphan')}B`, options)
     if (!document) throw new Error('The document is invalid.')
     const agent = { document, code: null }
     const params = { store: dying, system, organizationId: org.id, createdBy: org.id, agent, draft: false }

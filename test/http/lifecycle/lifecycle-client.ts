@@ -20,6 +20,9 @@ input: { name: { type: string } }
 output: { said: { type: string }, name: { type: string } }
 ${extra}---
 `
+/** The same without code: the instructions follow. */
+export const modelDocumentOf = (slug: string, extra = '') =>
+  documentOf(slug, extra).replace('code: true\n', '')
 export const codeOf = (said: string) =>
   `export default ({ name }) => ({ said: ${JSON.stringify(said)}, name });\n`
 
@@ -48,6 +51,6 @@ export async function newLifecycle(): Promise<Lifecycle> {
     publishSaying: (slug, said, options = {}) =>
       publish({ document: documentOf(slug), code: codeOf(said), ...options }),
     publishText: (slug, instructions, options = {}) =>
-      publish({ document: documentOf(slug).replace('code: true\n', '') + instructions, ...options }),
+      publish({ document: modelDocumentOf(slug) + instructions, ...options }),
   }
 }

@@ -1,11 +1,8 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { localCall } from '../../support/service/local-handlers.ts'
-import { codeOf, documentOf, type Lifecycle, newLifecycle } from './lifecycle-client.ts'
+import { codeOf, documentOf, modelDocumentOf, newLifecycle } from './lifecycle-client.ts'
 
-let org: Lifecycle
-beforeAll(async () => {
-  org = await newLifecycle()
-})
+const org = await newLifecycle()
 
 const callHere = localCall()
 /** In this process, with its settings. */
@@ -23,10 +20,7 @@ describe.concurrent('POST /v1/agents', () => {
     const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
     const me = (await org.call('GET', '/v1/me')).json
     expect(json).toMatchObject({
-      status: 'PUBLISHED',
-      message: 'Begins.',
-      createdBy: me.tokenId,
-      toolNames: [],
+      ...{ status: 'PUBLISHED', message: 'Begins.', createdBy: me.tokenId, toolNames: [] },
       ...{ contentHash: hash, documentHash: hash, codeHash: hash },
     })
     expect((await org.run('first', { name: 'Ada' })).json).toEqual({ said: 'Hello', name: 'Ada' })
@@ -59,7 +53,11 @@ describe.concurrent('POST /v1/agents', () => {
     expect([other.status, other.json.sourceCode]).toEqual([200, undefined])
   })
 
-  const model = documentOf('invalid').replace('code: true\n', '')
+  const document = documentOf('invalid')
+  const model = modelDocumentOf('invalid')
+  const LARGE = `export default () => 1//${'x'.repeat(3_000_000)}`
+  const THROWS = `const a = 1\nif (a) throw new Error('boom')\nexport default () => a`
+  const IMPORTS = `\nimport a from 'lodash'\nexport default a`
   it.each([
     ['no document', {}, '/document', 'is required and must be a string'],
     [
@@ -71,63 +69,26 @@ describe.concurrent('POST /v1/agents', () => {
     ['half of a surrogate pair', { document: model, message: 'a\ud800b' }, '/message', 'must be a string'],
     ['a model agent without instructions', { document: model }, '/document', 'instructions: are required'],
     ['a model agent with code', { document: `${model}Hi`, code: '' }, '/document', 'the request has code'],
-    [
-      'a code agent without code',
-      { document: documentOf('invalid') },
-      '/document',
-      'the request has no code',
-    ],
-    [
-      'TypeScript',
-      { document: documentOf('invalid'), code: 'let a: number' },
-      '/code',
-      'code:1: must be JavaScript',
-    ],
-    [
-      'CommonJS',
-      { document: documentOf('invalid'), code: 'module.exports = 1' },
-      '/code',
-      'must default-export',
-    ],
-    [
-      'an import that is not bundled',
-      { document: documentOf('invalid'), code: `\nimport a from 'lodash'\nexport default a` },
-      '/code',
-      'code:2: imports "lodash"',
-    ],
-    [
-      'large code',
-      { document: documentOf('invalid'), code: `export default () => 1//${'x'.repeat(3_000_000)}` },
-      '/code',
-      'the limit is 3000000',
-    ],
-    [
-      'code that throws when it is loaded',
-      {
-        document: documentOf('invalid'),
-        code: `const a = 1\nif (a) throw new Error('boom')\nexport default () => a`,
-      },
-      '/code',
-      'code:2:14: cannot be loaded: boom.',
-    ],
+    ['a code agent without code', { document }, '/document', 'the request has no code'],
+    ['TypeScript', { document, code: 'let a: number' }, '/code', 'code:1: must be JavaScript'],
+    ['CommonJS', { document, code: 'module.exports = 1' }, '/code', 'must default-export'],
+    ['an import that is not bundled', { document, code: IMPORTS }, '/code', 'code:2: imports "lodash"'],
+    ['large code', { document, code: LARGE }, '/code', 'the limit is 3000000'],
+    ['code that throws', { document, code: THROWS }, '/code', 'code:2:14: cannot be loaded: boom.'],
   ])('rejects %s and publishes nothing', async (_, body, path, message) => {
     const { status, json } = await publish(body)
     expect([status, json.code]).toEqual([422, 'InvalidAgent'])
-    expect(json.errors).toContainEqual(
-      expect.objectContaining({ path, message: expect.stringContaining(message) }),
-    )
+    const error = { path, message: expect.stringContaining(message) }
+    expect(json.errors).toContainEqual(expect.objectContaining(error))
     expect(json.detail).toContain(message)
     expect((await org.call('GET', '/v1/agents/invalid')).status).toBe(404)
   })
 })
 
-describe('HTTP_PUBLISHING=off', () => {
-  it('rejects every publish', async () => {
-    vi.stubEnv('HTTP_PUBLISHING', 'off')
-    const body = { document: documentOf('off'), code: codeOf('A') }
-    const { status, json } = await publishHere(body)
-    expect([status, json.code]).toEqual([403, 'Forbidden'])
-  })
+it('HTTP_PUBLISHING=off rejects every publish', async () => {
+  vi.stubEnv('HTTP_PUBLISHING', 'off')
+  const { status, json } = await publishHere({ document: documentOf('off'), code: codeOf('A') })
+  expect([status, json.code]).toEqual([403, 'Forbidden'])
 })
 
 describe('allowedHosts of a document that arrives over HTTP', () => {
@@ -179,11 +140,9 @@ remote: { url: "https://agents.example/remote", timeoutSeconds: 30 }
 ---
 `
   it('needs the secret that signs requests to it, and is shown with its URL', async () => {
+    const detail = expect.stringContaining('POST /v1/webhooks/default/rotate')
     const refused = await publish({ document, slug: 'remote' })
-    expect(refused).toMatchObject({
-      status: 400,
-      json: { code: 'BadRequest', detail: expect.stringContaining('POST /v1/webhooks/default/rotate') },
-    })
+    expect(refused).toMatchObject({ status: 400, json: { code: 'BadRequest', detail } })
     expect((await org.call('POST', '/v1/webhooks/default/rotate')).status).toBe(200)
     const published = await publish({ document, slug: 'remote' })
     const remote = { url: 'https://agents.example/remote', timeoutSeconds: 30 }
@@ -192,5 +151,23 @@ remote: { url: "https://agents.example/remote", timeoutSeconds: 30 }
     expect(details.json).toMatchObject({ remote, code: false })
     const other = await org.post('/v1/agents/remote/executions?model=openai/gpt-5', { name: 'Ada' })
     expect(other.json.detail).toContain('is a remote agent; it does not accept a model')
+  })
+})
+
+it('GET /v1/agents/openapi.json describes the published agents that the token sees, or one of them', async () => {
+  const org = await newLifecycle()
+  await org.publishSaying('one', 'A')
+  await org.publishSaying('two', 'B')
+  await org.publishSaying('three', 'C', { draft: true })
+  const all = await org.call('GET', '/v1/agents/openapi.json')
+  expect(all.status).toBe(200)
+  const paths = ['/v1/agents/one/executions', '/v1/agents/two/executions']
+  expect(Object.keys(all.json.paths).toSorted()).toEqual(paths)
+  expect(all.json.servers).toEqual([{ url: '/' }])
+  const one = await org.call('GET', '/v1/agents/one/openapi.json')
+  expect(Object.keys(one.json.paths)).toEqual(paths.slice(0, 1))
+  expect((await org.call('GET', '/v1/agents/onee/openapi.json')).json).toMatchObject({
+    code: 'AgentNotFound',
+    detail: expect.stringContaining('one'),
   })
 })

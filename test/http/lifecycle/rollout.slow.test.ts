@@ -1,14 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { getRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
 import { system } from '../../../lib/system.ts'
 import { sharedTable } from '../../support/engine/organization.ts'
-import { type Lifecycle, newLifecycle } from './lifecycle-client.ts'
+import { idsOf } from '../../support/service/client.ts'
+import { newLifecycle } from './lifecycle-client.ts'
 
-let org: Lifecycle
-beforeAll(async () => {
-  org = await newLifecycle()
-})
+const org = await newLifecycle()
 
 const path = (slug: string) => `/v1/agents/${slug}/rollout`
 const put = (slug: string, body: object) => org.call('PUT', path(slug), { body })
@@ -27,22 +25,16 @@ describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
     const abort = { maxErrorRate: 0.05 }
     const started = await put(slug, { versionId: draft.id.toUpperCase(), percent: 10, abort })
     expect(started.status, started.text).toBe(200)
-    expect(started.json).toEqual({
-      documentId: draft.documentId,
-      currentVersionId: current.id,
-      versionId: draft.id,
-      percent: 10,
-      key: 'tenant',
-      abort: { maxErrorRate: 0.05, maxCostIncrease: null, maxScoreDrop: null, minRuns: 20 },
-      startedAt: expect.any(String),
-      updatedAt: started.json.startedAt,
-    })
-    expect((await org.call('GET', path(slug))).json).toEqual(started.json)
     const { startedAt } = started.json
     const rollout = { versionId: draft.id, percent: 10, key: 'tenant', startedAt, updatedAt: startedAt }
-    expect(await org.agent(slug)).toMatchObject({
-      ...{ currentVersionId: current.id, draftVersionId: null, rollout },
+    expect(started.json).toEqual({
+      ...{ ...rollout, documentId: draft.documentId, currentVersionId: current.id },
+      abort: { maxErrorRate: 0.05, maxCostIncrease: null, maxScoreDrop: null, minRuns: 20 },
     })
+    expect(startedAt).toEqual(expect.any(String))
+    expect((await org.call('GET', path(slug))).json).toEqual(started.json)
+    const ids = { currentVersionId: current.id, draftVersionId: null }
+    expect(await org.agent(slug)).toMatchObject({ ...ids, rollout })
     const [newer, older] = await org.versions(slug)
     expect(newer).toMatchObject({ id: draft.id, status: 'PUBLISHED', rollout: { percent: 10 } })
     expect(Object.keys(older ?? {})).not.toContain('rollout')
@@ -67,24 +59,22 @@ describe.concurrent('PUT /v1/agents/{id}/rollout', () => {
     const problems = async (body: object) => {
       const { status, json } = await put('invalid', body)
       expect([status, json.code]).toEqual([422, 'InputSchemaMismatch'])
-      return json.errors.map((error: { path: string }) => error.path)
+      return idsOf(json.errors, 'path')
     }
     expect(await problems({})).toEqual(['/versionId', '/percent'])
-    expect(await problems({ versionId: 'draft', percent: 0, key: 'run', extra: 1 })).toEqual(
-      expect.arrayContaining(['/versionId', '/percent', '/key']),
-    )
+    const wrong = await problems({ versionId: 'draft', percent: 0, key: 'run', extra: 1 })
+    expect(wrong).toEqual(expect.arrayContaining(['/versionId', '/percent', '/key']))
     for (const percent of [0.99, 100.01, 33.333, 1.000_000_1, '10', null])
       expect(await problems({ versionId, percent })).toEqual(['/percent'])
     for (const abort of [{}, { minRuns: 5 }, [], { maxErrorRate: null }])
       expect(await problems({ versionId, percent: 1, abort })).toEqual(['/abort'])
-    expect(await problems({ versionId, percent: 1, abort: { maxErrorRate: 1.1, minRuns: 0 } })).toEqual(
-      expect.arrayContaining(['/abort/maxErrorRate', '/abort/minRuns']),
-    )
+    const abort = { maxErrorRate: 1.1, minRuns: 0 }
+    const ofAbort = ['/abort/maxErrorRate', '/abort/minRuns']
+    expect(await problems({ versionId, percent: 1, abort })).toEqual(expect.arrayContaining(ofAbort))
     for (const trial of ['x', '', 1])
       expect(await problems({ versionId, percent: 1, trial })).toEqual(['/trial'])
-    expect((await put('invalid', { versionId: system.newId(), percent: 1 })).json.code).toBe(
-      'VersionNotFound',
-    )
+    const missing = await put('invalid', { versionId: system.newId(), percent: 1 })
+    expect(missing.json.code).toBe('VersionNotFound')
     expect((await put('unknown', { versionId, percent: 1 })).json.code).toBe('AgentNotFound')
   })
 })

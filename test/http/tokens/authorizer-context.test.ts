@@ -1,12 +1,11 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Access, MAX_EXPIRES_AT, MAX_TOKEN_AGENTS, SCOPES, UNLIMITED } from '../../../lib/core/access.ts'
 import { Unauthorized } from '../../../lib/core/request-errors.ts'
 import { fromAuthorizerContext, toAuthorizerContext } from '../../../lib/http/authorizer-context.ts'
 import { system } from '../../../lib/system.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
-import type { ApiClient } from '../../support/service/client.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
 
 const anAccess = (overrides: Partial<Access> = {}): Access => ({
   ...UNLIMITED,
@@ -41,13 +40,8 @@ describe('the context of the authorizer', () => {
   it('fits the result of an authorizer', () => {
     const agents = Array.from({ length: MAX_TOKEN_AGENTS }, () => 'a'.repeat(64))
     const access = anAccess({
-      scopes: [...SCOPES],
-      agents,
-      tenantId: '日'.repeat(128),
-      rate: 1_000,
-      tokenName: '日'.repeat(100),
-      subject: '|'.repeat(255),
-      expiresAt: MAX_EXPIRES_AT,
+      ...{ scopes: [...SCOPES], agents, tenantId: '日'.repeat(128), rate: 1_000 },
+      ...{ tokenName: '日'.repeat(100), subject: '|'.repeat(255), expiresAt: MAX_EXPIRES_AT },
     })
     expect(JSON.stringify(toAuthorizerContext(access)).length).toBeLessThan(7_000)
   })
@@ -63,10 +57,10 @@ describe('the context of the authorizer', () => {
       expect(fromAuthorizerContext(given)).toEqual(refused)
     const lacking = { ...refused, lacksScope: true as const }
     expect(fromAuthorizerContext(toAuthorizerContext(lacking))).toEqual(lacking)
-    for (const wrong of [null, 7, []])
-      expect(() => fromAuthorizerContext({ ...context, organizationId, forbidden: wrong })).toThrow(
-        Unauthorized,
-      )
+    for (const wrong of [null, 7, []]) {
+      const given = { ...context, organizationId, forbidden: wrong }
+      expect(() => fromAuthorizerContext(given)).toThrow(Unauthorized)
+    }
   })
 
   it('restricts nothing where a value is absent', () => {
@@ -96,57 +90,44 @@ describe('the context of the authorizer', () => {
   })
 })
 
-let org: TestOrganization
-
-let reader: ApiClient
-
-let approver: ApiClient
-
-describe('insufficient scope', () => {
-  beforeAll(async () => {
-    org = await newOrganization()
-    reader = await org.withLimits({ scopes: ['read'] })
-    approver = await org.withLimits({ scopes: ['approve'] })
-  })
-
-  describe('a token without the scope of a route', () => {
-    it.each([
-      ['POST', '/v1/agents/echo/executions', 'run'],
-      ['POST', '/v1/agents', 'manage'],
-      ['POST', `/v1/agent_executions/${crypto.randomUUID()}/approvals/x`, 'approve'],
-      // One of several is enough: the first one grants least.
-      ['PUT', `/v1/agent_executions/${crypto.randomUUID()}/feedback`, 'run'],
-    ])('gets a challenge that names it: %s %s', async (method, path, scope) => {
-      const { status, headers, json } = await reader(method, path, { body: {} })
-      expect([status, json.code, headers.get('www-authenticate')]).toEqual([
-        403,
-        'Forbidden',
-        challengeFor(scope),
-      ])
-    })
-
-    it('gets one for a draft, and for options that need more', async () => {
-      const { agentId, id } = await org.publish('echo', { draft: true })
-      const runner = await org.withLimits({ scopes: ['run'] })
-      const draft = await runner('POST', `/v1/agents/${agentId}/executions?version=${id}`, {
-        body: { text: '' },
-      })
-      expect([draft.status, draft.headers.get('www-authenticate')]).toEqual([403, challengeFor('manage')])
-      const path = `/v1/agent_executions/${crypto.randomUUID()}/rerun`
-      const rerun = await runner('POST', path)
-      expect([rerun.status, rerun.headers.get('www-authenticate')]).toEqual([403, challengeFor('read')])
-    })
-
-    it('gets none if no scope would help', async () => {
-      const bound = await org.withLimits({ tenantId: 'acme' })
-      const { status, headers } = await bound('GET', '/v1/webhooks')
-      expect([status, headers.get('www-authenticate')]).toEqual([403, null])
-    })
-
-    it('gets 200 from a route that needs one of several, if it has one', async () => {
-      expect((await approver('GET', '/v1/approvals')).status).toBe(200)
-    })
-  })
-})
 const challengeFor = (scope: string) =>
   `Bearer error="insufficient_scope", error_description="The token lacks a scope.", scope="${scope}"`
+
+describe('a token without the scope of a route', async () => {
+  const org = await newOrganization()
+  const reader = await org.withLimits({ scopes: ['read'] })
+
+  it.each([
+    ['POST', '/v1/agents/echo/executions', 'run'],
+    ['POST', '/v1/agents', 'manage'],
+    ['POST', `/v1/agent_executions/${crypto.randomUUID()}/approvals/x`, 'approve'],
+    // One of several is enough: the first one grants least.
+    ['PUT', `/v1/agent_executions/${crypto.randomUUID()}/feedback`, 'run'],
+  ])('gets a challenge that names it: %s %s', async (method, path, scope) => {
+    const { status, headers, json } = await reader(method, path, { body: {} })
+    const challenge = headers.get('www-authenticate')
+    expect([status, json.code, challenge]).toEqual([403, 'Forbidden', challengeFor(scope)])
+  })
+
+  it('gets one for a draft, and for options that need more', async () => {
+    const { agentId, id } = await org.publish('echo', { draft: true })
+    const runner = await org.withLimits({ scopes: ['run'] })
+    const body = { text: '' }
+    const draft = await runner('POST', `/v1/agents/${agentId}/executions?version=${id}`, { body })
+    expect([draft.status, draft.headers.get('www-authenticate')]).toEqual([403, challengeFor('manage')])
+    const path = `/v1/agent_executions/${crypto.randomUUID()}/rerun`
+    const rerun = await runner('POST', path)
+    expect([rerun.status, rerun.headers.get('www-authenticate')]).toEqual([403, challengeFor('read')])
+  })
+
+  it('gets none if no scope would help', async () => {
+    const bound = await org.withLimits({ tenantId: 'acme' })
+    const { status, headers } = await bound('GET', '/v1/webhooks')
+    expect([status, headers.get('www-authenticate')]).toEqual([403, null])
+  })
+
+  it('gets 200 from a route that needs one of several, if it has one', async () => {
+    const approver = await org.withLimits({ scopes: ['approve'] })
+    expect((await approver('GET', '/v1/approvals')).status).toBe(200)
+  })
+})

@@ -1,22 +1,24 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { MAX_OVERLAP_SECONDS } from '../../../lib/core/access.ts'
+import { describe, expect, inject, it } from 'vitest'
+import { MAX_OVERLAP_SECONDS, type Scope } from '../../../lib/core/access.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { system } from '../../../lib/system.ts'
 import { comparable } from '../../contract/world.ts'
-import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
-import { type ApiClient, type ApiResponse, createClient, getNextLink } from '../../support/service/client.ts'
+import { newOrganization } from '../../support/engine/organization.ts'
+import {
+  type ApiClient,
+  type ApiResponse,
+  createClient,
+  cursorsOf,
+  idsOf,
+  readPages,
+} from '../../support/service/client.ts'
 import { localCall } from '../../support/service/local-handlers.ts'
 
 const DAY_MS = 86_400_000
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
 
-let own: TestOrganization
-let other: TestOrganization
-beforeAll(async () => {
-  own = await newOrganization()
-  other = await newOrganization()
-})
+const [own, other] = [await newOrganization(), await newOrganization()]
 
 const create = (call: ApiClient, body: object = {}) =>
   call('POST', '/v1/tokens', { body: { name: 'ci', ...body } })
@@ -31,19 +33,8 @@ const clientOf = (token: string) => createClient(inject('service'), token)
 const find = async (call: ApiClient, id: string) =>
   (await readAll(call, 100)).find((token) => token.id === id)
 
-type Listed = { id: string; name: string; expiresAt: string | null; revokedAt: string | null }
-
-async function readAll(call: ApiClient, limit: number): Promise<Listed[]> {
-  const found: Listed[] = []
-  let path: string | undefined = `/v1/tokens?limit=${limit}`
-  while (path) {
-    const page: ApiResponse = await call('GET', path)
-    expect(page.status, page.text).toBe(200)
-    found.push(...page.json)
-    path = getNextLink(page)
-  }
-  return found
-}
+const readAll = async (call: ApiClient, limit: number): Promise<ApiResponse['json'][]> =>
+  (await readPages(call, `/v1/tokens?limit=${limit}`)).flatMap(({ json }) => json)
 
 describe('POST /v1/tokens', () => {
   it('creates a token that works, and shows it once', async () => {
@@ -93,18 +84,11 @@ describe('POST /v1/tokens', () => {
 })
 
 /** Who is limited in every way. */
-const LIMITS = {
-  scopes: ['manage' as const, 'read' as const],
-  agents: ['echo', 'counted'],
-  tenantId: 'acme',
-  rate: 500,
-}
+const SCOPES: Scope[] = ['manage', 'read']
+const LIMITS = { scopes: SCOPES, agents: ['echo', 'counted'], tenantId: 'acme', rate: 500 }
 
-describe('a token that is limited', () => {
-  let limited: ApiClient
-  beforeAll(async () => {
-    limited = await own.withLimits(LIMITS)
-  })
+describe('a token that is limited', async () => {
+  const limited = await own.withLimits(LIMITS)
   const WITHIN = { scopes: ['read'] }
 
   it('creates tokens with its own limits by default', async () => {
@@ -130,16 +114,9 @@ describe('a token that is limited', () => {
     const bound = await org.withLimits({ tenantId: 'acme' })
     mine.unshift((await bound('GET', '/v1/me')).json.tokenId)
     for (const limit of [1, 2, 3]) {
-      const seen: string[] = []
-      let link: string | undefined = `/v1/tokens?limit=${limit}`
-      while (link) {
-        const page: ApiResponse = await bound('GET', link)
-        seen.push(...page.json.map(({ id }: Listed) => id))
-        link = getNextLink(page)
-        const cursor = new URL(link ?? '', 'http://x').searchParams.get('cursor') ?? ''
-        for (const id of others) expect(`${Buffer.from(cursor, 'base64url')}`).not.toContain(id)
-      }
-      expect(seen).toEqual(mine)
+      const pages = await readPages(bound, `/v1/tokens?limit=${limit}`)
+      expect(pages.flatMap(({ json }) => idsOf(json))).toEqual(mine)
+      for (const id of others) expect(cursorsOf(pages)).not.toContain(id)
     }
   })
 
@@ -155,28 +132,22 @@ describe('a token that is limited', () => {
   ])('cannot grant %s', async (_, body, pointer) => {
     const before = await readAll(own.call, 100)
     const { status, json } = await create(limited, { ...WITHIN, ...body })
-    expect([status, json.code, json.errors?.map(({ path }: { path: string }) => path)]).toEqual([
-      ...[403, 'Forbidden'],
-      [pointer],
-    ])
+    expect([status, json.code, idsOf(json.errors, 'path')]).toEqual([403, 'Forbidden', [pointer]])
     expect(await readAll(own.call, 100)).toHaveLength(before.length)
   })
 
   it('sees and revokes only tokens within its agents and its tenant', async () => {
     const org = await newOrganization()
     const id = agentIdOf(org.id, 'echo')
+    const tenantId = 'acme'
     const within = [
-      { scopes: ['run'], agents: ['echo'], tenantId: 'acme' },
-      { agents: [id], tenantId: 'acme', expiresAt: null },
-      { agents: ['counted', 'echo'], tenantId: 'acme' },
+      { tenantId, agents: ['echo'], scopes: ['run'] },
+      { tenantId, agents: [id], expiresAt: null },
+      { tenantId, agents: ['counted', 'echo'] },
     ]
     const beyond = [
-      { agents: ['echo'] },
-      { agents: ['echo'], tenantId: 'globex' },
-      { tenantId: 'acme' },
-      { agents: ['three-steps'], tenantId: 'acme' },
-      { agents: ['echo', 'three-steps'], tenantId: 'acme' },
-      {},
+      ...[{}, { tenantId }, { agents: ['echo'] }, { agents: ['echo'], tenantId: 'globex' }],
+      ...[['three-steps'], ['echo', 'three-steps']].map((agents) => ({ tenantId, agents })),
     ]
     const [visible, hidden]: [string[], string[]] = [[], []]
     for (let i = 0; i < beyond.length; i++) {
@@ -185,14 +156,12 @@ describe('a token that is limited', () => {
     }
     const bound = await org.withLimits(LIMITS)
     const { tokenId } = (await bound('GET', '/v1/me')).json
-    for (const limit of [1, 2, 100])
-      expect((await readAll(bound, limit)).map((token) => token.id)).toEqual([tokenId, ...visible])
+    for (const limit of [1, 2, 100]) expect(idsOf(await readAll(bound, limit))).toEqual([tokenId, ...visible])
     const missing = comparable(await revoke(bound, system.newId()))
+    const missingLater = comparable(await revoke(bound, system.newId(), 60))
     for (const token of hidden) {
       expect(comparable(await revoke(bound, token))).toEqual(missing)
-      expect(comparable(await revoke(bound, token, 60))).toEqual(
-        comparable(await revoke(bound, system.newId(), 60)),
-      )
+      expect(comparable(await revoke(bound, token, 60))).toEqual(missingLater)
       expect(await find(org.call, token)).toMatchObject({ revokedAt: null })
     }
     for (const token of visible) expect((await revoke(bound, token)).status).toBe(200)

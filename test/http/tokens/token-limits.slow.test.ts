@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { newOrganization, type TestOrganization } from '../../support/engine/organization.ts'
 import {
   type ApiClient,
-  type ApiResponse,
+  cursorsOf,
   getExecutionId,
-  getNextLink,
+  idsOf,
+  readPages,
+  waitForExecution,
 } from '../../support/service/client.ts'
+import { organizationWith } from '../../support/service/organization-with.ts'
 
 /** What requests returned that began and ended in the same second of the clock. */
 async function inOneSecond<T>(request: () => Promise<T>): Promise<T> {
@@ -23,56 +25,35 @@ async function inOneSecond<T>(request: () => Promise<T>): Promise<T> {
   )
 }
 
-let org: TestOrganization
-beforeAll(async () => {
-  org = await newOrganization()
-  for (const slug of ['echo', 'counted', 'three-steps']) await org.publish(slug)
+const org = await organizationWith('echo')
+
+const run = (client: ApiClient, query = '', headers = {}) =>
+  client('POST', `/v1/agents/echo/executions${query}`, { body: { text: 'x' }, headers })
+
+it('GET /v1/me returns the limits of a token, also a tenant with any characters', async () => {
+  const limits = { scopes: ['read' as const], agents: ['echo'], tenantId: 'Müller, "& 50 %"', rate: 9 }
+  const client = await org.withLimits(limits)
+  expect((await client('GET', '/v1/me')).json).toMatchObject({ organizationId: org.id, ...limits })
 })
 
-const run = (client: ApiClient, query = '', headers = {}, slug = 'echo') =>
-  client('POST', `/v1/agents/${slug}/executions${query}`, { body: { text: 'x' }, headers })
-const idsOf = ({ json }: { json: { id: string }[] }) => json.map(({ id }) => id)
-
-describe('GET /v1/me', () => {
-  it('returns the limits of a token, also a tenant with any characters', async () => {
-    const limits = { scopes: ['read' as const], agents: ['echo'], tenantId: 'Müller, "& 50 %"', rate: 9 }
-    const client = await org.withLimits(limits)
-    expect((await client('GET', '/v1/me')).json).toMatchObject({ organizationId: org.id, ...limits })
-  })
-})
-
-describe('a token that is bound to a tenant', () => {
-  let bound: ApiClient
-  beforeAll(async () => {
-    bound = await org.withLimits({ tenantId: 'acme' })
-  })
-
-  it.each(['', '?tenantId=acme'])('runs agents as its tenant: %j', async (query) => {
+it.each(['', '?tenantId=acme'])(
+  'a token that is bound to a tenant runs agents as its tenant: %j',
+  async (query) => {
+    const bound = await org.withLimits({ tenantId: 'acme' })
     const id = getExecutionId(await run(bound, query))
     expect((await org.getExecution(id)).tenantId).toBe('acme')
     expect((await bound('GET', `/v1/agent_executions/${id}`)).status).toBe(200)
-  })
-})
+  },
+)
 
-describe('the cursors of a list', () => {
-  /** What a client can read in a link: the cursor as text and decoded. */
-  const read = (link: string) => {
-    const cursor = new URL(link, 'http://x').searchParams.get('cursor') ?? ''
-    return `${link} ${Buffer.from(cursor, 'base64url')}`
-  }
-
-  let own: TestOrganization
+describe('the cursors of a list', async () => {
+  const own = await organizationWith('echo', 'counted')
   const [mine, others]: [string[], string[]] = [[], []]
   beforeAll(async () => {
-    own = await newOrganization()
-    for (const slug of ['echo', 'counted']) await own.publish(slug)
-    const start = (slug: string, tenant: string) =>
-      own.call('POST', `/v1/agents/${slug}/executions?tenantId=${tenant}`, {
-        body: slug === 'echo' ? { text: 'x' } : { log: '/dev/null' },
-      })
     for (let round = 0; round < 4; round++) {
-      mine.unshift(getExecutionId(await start('echo', 'mine')))
-      for (let n = 0; n < 4; n++) others.push(getExecutionId(await start('counted', 'theirs')))
+      mine.unshift(getExecutionId(await own.run('echo', { text: 'x' }, 'tenantId=mine')))
+      for (let n = 0; n < 4; n++)
+        others.push(getExecutionId(await own.run('counted', { log: '/dev/null' }, 'tenantId=theirs')))
     }
   })
 
@@ -84,26 +65,16 @@ describe('the cursors of a list', () => {
   ])('name no execution that a token may not see: %s', async (_, limits, query) => {
     const client = await own.withLimits(limits)
     for (const limit of [1, 2, 3]) {
-      const seen: string[] = []
-      let link: string | undefined = `/v1/agent_executions?${query}limit=${limit}`
-      while (link) {
-        const page: ApiResponse = await client('GET', link)
-        seen.push(...idsOf(page))
-        link = getNextLink(page)
-        for (const id of others) expect(read(link ?? '')).not.toContain(id)
-      }
-      expect(seen).toEqual(mine)
+      const pages = await readPages(client, `/v1/agent_executions?${query}limit=${limit}`)
+      expect(pages.flatMap(({ json }) => idsOf(json))).toEqual(mine)
+      for (const id of others) expect(cursorsOf(pages)).not.toContain(id)
     }
   })
 })
 
-describe('a token with the scope run alone', () => {
-  let only: ApiClient
-  let both: ApiClient
-  beforeAll(async () => {
-    only = await org.withLimits({ scopes: ['run'] })
-    both = await org.withLimits({ scopes: ['run', 'read'] })
-  })
+describe('a token with the scope run alone', async () => {
+  const only = await org.withLimits({ scopes: ['run'] })
+  const both = await org.withLimits({ scopes: ['run', 'read'] })
 
   const correction = { rating: -1, correctedOutput: { text: 'theirs' }, note: 'secret' }
   const feedback = (client: ApiClient, path: string, body: object = { rating: 1 }) =>
@@ -128,7 +99,7 @@ describe('a token with the scope run alone', () => {
     const accepted = await run(only, '?execMode=async', headers)
     expect(accepted.json).toMatchObject({ input: { text: 'x' }, feedback: null })
     const path = `/v1/agent_executions/${getExecutionId(accepted)}`
-    await org.call('GET', path, { headers: { Prefer: 'wait=20' } })
+    await waitForExecution(org.call, getExecutionId(accepted))
     await feedback(org.call, path, correction)
     const repeated = await run(only, '?execMode=async', headers)
     expect(repeated.json).toEqual({ ...(await org.call('GET', path)).json, feedback: null })
@@ -139,16 +110,14 @@ describe('a token with the scope run alone', () => {
   })
 })
 
-describe('a token with a rate', () => {
-  it('gets 429 for further requests of a second, and is served again in the next one', async () => {
-    const limited = await org.withLimits({ rate: 5 })
-    const responses = await inOneSecond(() =>
-      Promise.all(Array.from({ length: 15 }, () => limited('GET', '/v1/me'))),
-    )
-    const rejected = responses.filter(({ status }) => status === 429)
-    expect(rejected).toHaveLength(10)
-    expect(rejected[0]?.headers.get('retry-after')).toBe('1')
-    expect(rejected[0]?.json).toMatchObject({ code: 'TooManyRequests', status: 429 })
-    await vi.waitFor(async () => expect((await limited('GET', '/v1/agents')).status).toBe(200), 10_000)
-  })
+it('a token with a rate gets 429 for further requests of a second, and is served again in the next one', async () => {
+  const limited = await org.withLimits({ rate: 5 })
+  const responses = await inOneSecond(() =>
+    Promise.all(Array.from({ length: 15 }, () => limited('GET', '/v1/me'))),
+  )
+  const rejected = responses.filter(({ status }) => status === 429)
+  expect(rejected).toHaveLength(10)
+  expect(rejected[0]?.headers.get('retry-after')).toBe('1')
+  expect(rejected[0]?.json).toMatchObject({ code: 'TooManyRequests', status: 429 })
+  await vi.waitFor(async () => expect((await limited('GET', '/v1/agents')).status).toBe(200), 10_000)
 })

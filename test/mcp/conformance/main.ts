@@ -5,11 +5,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readDevToken } from '../../support/service/client.ts'
+import { startServer } from '../../support/service/start-server.ts'
 import { startService } from '../../support/service/start-service.ts'
 
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12'
@@ -39,7 +39,7 @@ const SCENARIOS: Record<string, string[]> = {
 /** The suite sends no token, so that a proxy adds it. */
 async function startProxy(url: string, token: string) {
   const target = new URL(url)
-  const proxy = createServer((incoming, outgoing) => {
+  return startServer((incoming, outgoing) => {
     const { method, url: path, headers } = incoming
     const options = { host: target.hostname, port: target.port, path, method }
     const forwarded = request(
@@ -52,10 +52,7 @@ async function startProxy(url: string, token: string) {
     outgoing.once('close', () => forwarded.destroy())
     forwarded.once('error', () => outgoing.destroy())
     incoming.pipe(forwarded)
-  }).listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  const { port } = proxy.address() as AddressInfo
-  return { port, close: () => proxy.close() }
+  })
 }
 
 type Check = { id: string; status: string }
@@ -79,13 +76,13 @@ const service = await startService({ dataDir })
 const proxy = await startProxy(service.url, readDevToken(dataDir))
 let isAsExpected = true
 for (const [scenario, expected] of Object.entries(SCENARIOS)) {
-  const checks = await run(`http://localhost:${proxy.port}/v1/mcp`, scenario)
+  const checks = await run(`${proxy.url.replace('127.0.0.1', 'localhost')}/v1/mcp`, scenario)
   const failed = checks.filter(({ status }) => status === 'FAILURE').map(({ id }) => id)
   const succeeded = checks.filter(({ status }) => status === 'SUCCESS').length
   isAsExpected &&= failed.every((id) => expected.includes(id)) && expected.every((id) => failed.includes(id))
   console.log(`${scenario}: ${succeeded} of ${checks.length} checks passed. ${failed.join(', ')}`)
 }
-proxy.close()
+await proxy.stop()
 await service.stop()
 rmSync(folder, { recursive: true })
 process.exit(isAsExpected ? 0 : 1)

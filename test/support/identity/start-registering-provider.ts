@@ -1,10 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
-import Provider from 'oidc-provider'
-import { closeNow } from '../../../local/emulators/private-socket.ts'
-
-const HOST = '127.0.0.1'
+import { decodeJwt, SignJWT } from 'jose'
+import { startOidcProvider } from './start-oidc-provider.ts'
 
 /** A client that need not register, and what clients redirect to. */
 export const CLIENT_ID = 'editor'
@@ -16,55 +11,18 @@ const SCOPE = Object.keys(SCOPES).join(' ')
 
 export type RegisteringProvider = Awaited<ReturnType<typeof startRegisteringProvider>>
 
-/**
- * `oidc-provider` on a port of this machine, with which clients register themselves. Tokens are for the resource that
- * the client names (RFC 8707). Everybody may sign in with their name, without a password.
- */
+/** A provider with which clients register. Tokens are for the resource that the client names (RFC 8707). */
 export async function startRegisteringProvider() {
-  const requests: string[] = []
-  const server = createServer((request, response) => {
-    const { method = '', url = '' } = request
-    requests.push(`${method} ${url}`)
-    if (url.startsWith('/interaction/')) void interact(provider, request, response)
-    else provider.callback()(request, response)
+  const { issuer, privateKey, configure, stop } = await startOidcProvider({
+    page: '<!doctype html><form method="post"><input name="name"><button>Sign in</button></form>',
+    toResult: (form) => ({ login: { accountId: form.get('name') ?? '' }, consent: {} }),
   })
-  await new Promise<void>((resolve) => void server.listen(0, HOST, () => resolve()))
-  const issuer = `http://${HOST}:${(server.address() as AddressInfo).port}`
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
-  const provider = new Provider(issuer, {
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'first', alg: 'RS256', use: 'sig' }] },
-    cookies: { keys: ['a key of a test'] },
-    pkce: { required: () => true },
+  const own = { clientId: CLIENT_ID, redirectUri: REDIRECT_URI, scope: SCOPE }
+  configure(own, {
     scopes: ['openid', 'offline_access', ...SCOPE.split(' ')],
-    clients: [
-      {
-        client_id: CLIENT_ID,
-        redirect_uris: [REDIRECT_URI],
-        grant_types: ['authorization_code'],
-        response_types: ['code'],
-      },
-    ],
     clientDefaults: { token_endpoint_auth_method: 'none' },
-    ttl: {
-      ...{ AccessToken: 3_600, RefreshToken: 3_600, IdToken: 3_600 },
-      ...{ Session: 3_600, Interaction: 3_600, Grant: 3_600 },
-    },
-    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
-    findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
-    features: {
-      devInteractions: { enabled: false },
-      registration: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        getResourceServerInfo: (_, audience) => ({
-          scope: SCOPE,
-          audience,
-          accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: 'RS256' } },
-        }),
-      },
-    },
+    features: { registration: { enabled: true } },
     // Nobody is asked for consent.
     async loadExistingGrant({ oidc }) {
       const { client, session, params } = oidc
@@ -85,25 +43,7 @@ export async function startRegisteringProvider() {
       new SignJWT({ ...decodeJwt(token), exp: 1 })
         .setProtectedHeader({ alg: 'RS256', kid: 'first', typ: 'at+jwt' })
         .sign(privateKey),
-    /** Method and path with query, since the start. */
-    requests,
-    stop: () => closeNow(server),
-  }
-}
-
-/** A form that asks who somebody is. */
-async function interact(provider: Provider, request: IncomingMessage, response: ServerResponse) {
-  try {
-    if (request.method === 'POST') {
-      const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString())
-      const result = { login: { accountId: form.get('name') ?? '' }, consent: {} }
-      return await provider.interactionFinished(request, response, result)
-    }
-    await provider.interactionDetails(request, response)
-    response.setHeader('Content-Type', 'text/html')
-    response.end('<!doctype html><form method="post"><input name="name"><button>Sign in</button></form>')
-  } catch {
-    response.writeHead(400).end()
+    stop,
   }
 }
 

@@ -1,7 +1,6 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import { closeNow } from '../../../local/emulators/private-socket.ts'
+import { startServer } from '../service/start-server.ts'
 
 /** What a provider responds with for a path, in place of its configuration and its keys. */
 export type Behaviour = RequestListener
@@ -29,7 +28,11 @@ export type ScriptedProvider = Awaited<ReturnType<typeof startScriptedProvider>>
 export async function startScriptedProvider() {
   const requests: string[] = []
   const behaviours: { configuration?: Behaviour | undefined; keys?: Behaviour | undefined } = {}
-  const server = createServer((request, response) => {
+  const {
+    url: issuer,
+    stop,
+    restart,
+  } = await startServer((request, response) => {
     const { url = '' } = request
     requests.push(url)
     const isConfiguration = url === CONFIGURATION
@@ -40,15 +43,9 @@ export async function startScriptedProvider() {
       JSON.stringify(isConfiguration ? { issuer, jwks_uri: `${issuer}${KEYS}` } : { keys: published }),
     )
   })
-  const listen = (port: number) =>
-    new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', () => resolve()))
-  await listen(0)
-  const { port } = server.address() as AddressInfo
-  const issuer = `http://127.0.0.1:${port}`
   firstKey ??= newSigningKey('first')
   let current = await firstKey
   let published = [current.jwk]
-  const stop = () => closeNow(server)
   return {
     issuer,
     /** Paths, in the order of the requests. */
@@ -77,6 +74,6 @@ export async function startScriptedProvider() {
         .sign(key.privateKey)
     },
     stop,
-    restart: () => listen(port),
+    restart,
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { waitUntil } from '../processes/processes.ts'
 import { assertDocumented } from './documented-headers.ts'
 
 /** `json` is the parsed body, or undefined if the body is not JSON. */
@@ -70,9 +71,44 @@ export async function waitForExecution(
   }
 }
 
+/** Waits until a batch or a trial has ended, and returns its record. */
+export async function waitForEnd(call: ApiClient, path: string): Promise<ApiResponse['json']> {
+  let json: ApiResponse['json']
+  const hasEnded = async () => {
+    ;({ json } = await call('GET', path))
+    return json.status === 'ENDED'
+  }
+  await waitUntil(hasEnded, { what: `the end of ${path}`, limitMs: 60_000 })
+  return json
+}
+
 /** The URL of the next page in the `Link` header, if any. */
 export const getNextLink = ({ headers }: ApiResponse): string | undefined =>
   /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+
+/** The pages of a list, from the first one on. */
+export async function readPages(call: ApiClient, path: string): Promise<ApiResponse[]> {
+  const pages: ApiResponse[] = []
+  for (let next: string | undefined = path; next; ) {
+    const page: ApiResponse = await call('GET', next)
+    if (page.status !== 200) throw new Error(`${next} answers ${page.status}: ${page.text}`)
+    pages.push(page)
+    next = getNextLink(page)
+  }
+  return pages
+}
+
+/** What clients can read in the links of pages: the cursors as text and decoded. */
+export const cursorsOf = (pages: ApiResponse[]): string =>
+  pages
+    .flatMap((page) => getNextLink(page) ?? [])
+    .map((link) => [link, new URL(link, 'http://x').searchParams.get('cursor') ?? ''])
+    .map(([link, cursor = '']) => `${link} ${Buffer.from(cursor, 'base64url')}`)
+    .join('\n')
+
+/** A field of each record of a list, by default the ID. */
+export const idsOf = (list: ApiResponse['json'], field = 'id'): ApiResponse['json'][] =>
+  list.map((record: ApiResponse['json']) => record[field])
 
 function parseJson(text: string): unknown {
   try {

@@ -2,10 +2,13 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { closeNow } from '../../../local/emulators/private-socket.ts'
 
-/** An HTTP server on a free port of this machine, until it is stopped. */
+/** An HTTP server on a free port of this machine, until it is stopped. It can start again on the same port. */
 export async function startServer(listener: RequestListener) {
   const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { host, url: `http://${host}`, server, stop: () => closeNow(server) }
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', () => resolve()))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const host = `127.0.0.1:${port}`
+  return { host, url: `http://${host}`, server, stop: () => closeNow(server), restart: () => listen(port) }
 }
