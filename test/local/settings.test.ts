@@ -46,10 +46,8 @@ describe('readLocalSettings', () => {
       OTLP_SAMPLE_PERCENT: '1',
     })
     expect(JSON.stringify(defaults)).not.toContain('secret')
-    expect(
-      readLocalSettings({ ...sent, OTEL_TRACES_SAMPLER_ARG: '0' }).defaults.OTLP_ENDPOINT,
-    ).toBeUndefined()
-    expect(readLocalSettings({}).defaults.OTLP_ENDPOINT).toBeUndefined()
+    for (const unsent of [{ ...sent, OTEL_TRACES_SAMPLER_ARG: '0' }, {}])
+      expect(readLocalSettings(unsent).defaults.OTLP_ENDPOINT).toBeUndefined()
     expect(() => readLocalSettings({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(
       'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; it must be http/protobuf, http/json.',
     )
@@ -75,11 +73,7 @@ describe('readLocalSettings', () => {
   })
 
   it.each([
-    [
-      'PORT',
-      '65536',
-      'PORT is "65536"; it must be an integer between 0 and 65535 (0 selects any free port).',
-    ],
+    ['PORT', '65536', 'PORT is "65536"; it must be an integer between 0 and 65535 (0 selects any free port).'],
     ['HTTP_PUBLISHING', 'of', 'HTTP_PUBLISHING is "of"; it must be on or off.'],
     ['SQS_ENDPOINT', 'ftp://user:secret@host', /^SQS_ENDPOINT must be an http or https URL\.$/],
   ])('rejects %s=%s', (name, value, message) => {

@@ -18,7 +18,6 @@ describe('the service', () => {
     client = new Client<Agents>({ baseUrl: `${inject('service')}/v1/`, token: org.token })
   })
 
-  describe('Client', () => {
     it('runs, starts and waits', async () => {
       expect(await client.run('echo', { text: 'x' })).toEqual({ text: 'x' })
       const started = await client.start('wait', { seconds: 0 })
@@ -36,13 +35,11 @@ describe('the service', () => {
       const again = await collect(client.events(last?.event === 'done' ? last.data : '', { after: 2 }))
       expect(again.map(({ event }) => event)).toEqual(['status', 'step', 'done'])
     })
-  })
 
   /** The compiler does not know it yet. */
   const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
-  describe('numbers that a double cannot hold', () => {
-    it('are those of JavaScript by default, and exact with the functions of the caller', async () => {
+    it('has the numbers of JavaScript by default, and exact ones with the functions of the caller', async () => {
       const digits = '12345678901234567890'
       const input = { text: 'x', count: Number(digits) }
       const rounded = await client.wait(await client.start('echo', input))
@@ -66,7 +63,6 @@ describe('the service', () => {
         `"count":${digits}`,
       )
     })
-  })
 
   describe('options', () => {
     it.each(['', 'agents.example.com', 'ftp://x', 'https://x/?a=1'])(

@@ -21,22 +21,10 @@ function sign(body: string, secrets = [SECRET], now = NOW): Record<string, strin
   return signWebhook({ eventId: 'evt_1', body, secrets: valid, now }) ?? {}
 }
 
-const reasonOf = (webhook: Promise<unknown>) =>
-  webhook.then(
-    () => 'accepted',
-    (error) => error.reason ?? error,
-  )
+describe('parseWebhook', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }))
+  afterEach(() => void vi.useRealTimers())
 
-describe('webhooks', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ now: NOW, toFake: ['Date'] })
-  })
-
-  afterEach(() => {
-    vi.useRealTimers()
-  })
-
-  describe('parseWebhook', () => {
     it('returns the event, from text and bytes, with headers in any form', async () => {
       const headers = sign(BODY)
       const upper = Object.fromEntries(
@@ -63,7 +51,7 @@ describe('webhooks', () => {
       vi.stubGlobal('crypto', undefined)
       try {
         expect(await parseWebhook(BODY, headers, SECRET)).toEqual(EVENT)
-        expect(await reasonOf(parseWebhook(BODY, headers, newSecret()))).toBe('signature')
+        await expect(parseWebhook(BODY, headers, newSecret())).rejects.toMatchObject({ reason: 'signature' })
       } finally {
         vi.unstubAllGlobals()
       }
@@ -77,7 +65,6 @@ describe('webhooks', () => {
       const event = await client.parseWebhook(body, sign(body), SECRET)
       expect(event).toEqual({ type: 'execution.failed', data: { steps: '1' } })
     })
-  })
 })
 
 const RECEIVER = fileURLToPath(new URL('../../../examples/typescript/webhook-receiver.ts', import.meta.url))
