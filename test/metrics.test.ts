@@ -22,8 +22,8 @@ import { anExecution, leased, NO_PROGRESS } from './support/engine/executions.ts
 import { sharedTable } from './support/engine/organization.ts'
 
 const NOW = Date.now() - 60_000
-const after = (ms: number) => new Date(NOW + ms).toISOString()
-const finishedAt = after(1_500)
+const timeAt = (ms: number) => new Date(NOW + ms).toISOString()
+const finishedAt = timeAt(1_500)
 const SECRET = 'content of a client'
 const NAMESPACE = 'staging'
 const METRICS_ON = { METRICS_NAMESPACE: NAMESPACE }
@@ -132,13 +132,13 @@ describe('the metrics of an execution', () => {
   })
 
   it.each<[string, Partial<Execution>, number | undefined]>([
-    ['asynchronous', { startedAt: after(400) }, 400],
-    ['synchronous', { startedAt: after(0) }, undefined],
+    ['asynchronous', { startedAt: timeAt(400) }, 400],
+    ['synchronous', { startedAt: timeAt(0) }, undefined],
     ['never started', { startedAt: null }, undefined],
-    ['reusing the result of another', { startedAt: after(400), cached: true }, undefined],
-    ['started by a clock that is behind', { startedAt: after(-5) }, 0],
+    ['reusing the result of another', { startedAt: timeAt(400), cached: true }, undefined],
+    ['started by a clock that is behind', { startedAt: timeAt(-5) }, 0],
   ])('have the delay of the start as a number, of a run that was %s', async (_, times, expected) => {
-    const execution = { ...succeeded(), createdAt: after(0), ...times }
+    const execution = { ...succeeded(), createdAt: timeAt(0), ...times }
     const { startDelayMs } = await publish(execution)
     expect(startDelayMs).toBe(expected)
   })

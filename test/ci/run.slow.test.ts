@@ -56,7 +56,12 @@ describe('.ci/run', () => {
   const repeated = record('passed\\ta', 'failed\\ta', 'passed\\ta', 'passed\\tb', 'passed\\tb')
 
   it.each([
-    ['adds up what passed', `[ "$1" = ci ] || { ${passing.replaceAll('\n', '; ')}; }`, 0, '3 passed, 0 failed'],
+    [
+      'adds up what passed',
+      `[ "$1" = ci ] || { ${passing.replaceAll('\n', '; ')}; }`,
+      0,
+      '3 passed, 0 failed',
+    ],
     [
       'counts a test that ran twice once, as failed if it failed once',
       `${repeated}\nexit 1`,

@@ -70,7 +70,9 @@ describe('an unknown agent or version', () => {
   it('is an error that suggests a similar slug', async () => {
     const message =
       'Agent helo not found in organization Development. Did you mean hello? List agents: npx agent-execution list'
-    expect(await cli.json(['show', 'helo'], { code: 1 })).toEqual({ error: { code: 'AgentNotFound', message } })
+    expect(await cli.json(['show', 'helo'], { code: 1 })).toEqual({
+      error: { code: 'AgentNotFound', message },
+    })
   })
 })
 

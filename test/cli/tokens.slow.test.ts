@@ -67,7 +67,11 @@ describe('tokens', () => {
   })
 
   it('creates a token with limits, which the list shows', async () => {
-    const limits = ['--agents', 'hello, later', ...'--scopes run,read,run --tenant acme --rate 10/s'.split(' ')]
+    const limits = [
+      '--agents',
+      'hello, later',
+      ...'--scopes run,read,run --tenant acme --rate 10/s'.split(' '),
+    ]
     const args = ['tokens', 'create', '--name', 'limited', '--org', org.id, ...limits]
     const expected = { scopes: ['run', 'read'], agents: ['hello', 'later'], tenantId: 'acme', rate: 10 }
     expect(await cli.json(args)).toMatchObject(expected)

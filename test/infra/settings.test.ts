@@ -139,10 +139,19 @@ const IDENTITY = {
 
 describe('rejected combinations', () => {
   it.each([
-    [{ domainName: 'agents.example.com' }, 'Invalid settings: set both domainName and certificateArn, or neither.'],
+    [
+      { domainName: 'agents.example.com' },
+      'Invalid settings: set both domainName and certificateArn, or neither.',
+    ],
     [{ certificateArn }, 'Invalid settings: set both domainName and certificateArn, or neither.'],
-    [{ alarmSubscriptions: 'ops@example.com', monitoring: false }, 'alarmSubscriptions requires monitoring=true'],
-    [{ eventBus: 'a', executionRetentionDays: 4 }, 'eventBus requires executionRetentionDays to be at least 5'],
+    [
+      { alarmSubscriptions: 'ops@example.com', monitoring: false },
+      'alarmSubscriptions requires monitoring=true',
+    ],
+    [
+      { eventBus: 'a', executionRetentionDays: 4 },
+      'eventBus requires executionRetentionDays to be at least 5',
+    ],
     [{ provisionedReadUnits: 5 }, 'set both provisionedReadUnits and provisionedWriteUnits'],
     [
       { provisionedReadUnits: 5, provisionedWriteUnits: 5, maxReadUnits: 4 },

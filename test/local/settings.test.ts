@@ -73,7 +73,11 @@ describe('readLocalSettings', () => {
   })
 
   it.each([
-    ['PORT', '65536', 'PORT is "65536"; it must be an integer between 0 and 65535 (0 selects any free port).'],
+    [
+      'PORT',
+      '65536',
+      'PORT is "65536"; it must be an integer between 0 and 65535 (0 selects any free port).',
+    ],
     ['HTTP_PUBLISHING', 'of', 'HTTP_PUBLISHING is "of"; it must be on or off.'],
     ['SQS_ENDPOINT', 'ftp://user:secret@host', /^SQS_ENDPOINT must be an http or https URL\.$/],
   ])('rejects %s=%s', (name, value, message) => {

@@ -1,6 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import { isAlive, sendSignal } from '../support/processes/processes.ts'
-import { type ApiClient, createLocalClient, getExecutionId, waitForExecution } from '../support/service/client.ts'
+import {
+  type ApiClient,
+  createLocalClient,
+  getExecutionId,
+  waitForExecution,
+} from '../support/service/client.ts'
 import { temporaryServices } from '../support/service/temporary-services.ts'
 import { serve } from '../tools/serve.ts'
 

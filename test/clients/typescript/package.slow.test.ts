@@ -95,7 +95,11 @@ describe('the package', () => {
     const evaluate = (...args: string[]) => run(process.execPath, args, { cwd: client.folder })
     const [required, imported] = await Promise.all([
       evaluate('--print', `const client = require('agent-execution-client'); ${list}`),
-      evaluate('--input-type=module', '-e', `import * as client from 'agent-execution-client'; console.log(${list})`),
+      evaluate(
+        '--input-type=module',
+        '-e',
+        `import * as client from 'agent-execution-client'; console.log(${list})`,
+      ),
     ])
     expect(required.stdout).toBe(imported.stdout)
     expect(required.stdout).toContain('AgentError,Client')

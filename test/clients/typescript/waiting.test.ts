@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Client, DeepPartial, Wait } from '../../../clients/typescript/src/index.ts'
 import { parsePartial } from '../../../clients/typescript/src/runs/partial.ts'

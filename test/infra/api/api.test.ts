@@ -59,16 +59,12 @@ describe('the API', () => {
     expect(problem.instance).toBe('$context.requestId')
   })
 
-  it.each(named)('routes %s to its function', (name, route) => {
+  it.each(named)('routes %s to its function, and requires a token unless it is public', (name, route) => {
     const { type, httpMethod, uri } = integrationOf(methods.get(name))
     expect([type, httpMethod]).toEqual(['aws_proxy', 'POST'])
     expect(JSON.stringify(uri)).toContain(`"${toLogicalIdPrefix(functionOf(route.operation))}Function`)
-  })
-
-  it.each(named)('requires a token on %s unless it is public', (name, route) => {
-    expect(methods.get(name)?.security).toEqual(
-      getOperation(route.operation).public ? undefined : [{ token: [] }],
-    )
+    const isPublic = getOperation(route.operation).public
+    expect(methods.get(name)?.security).toEqual(isPublic ? undefined : [{ token: [] }])
   })
 
   it('has only the public paths of the health check, documents of the service, callbacks and the console', () => {

@@ -99,7 +99,6 @@ describe('the custom domain', () => {
   })
 })
 
-
 /** The document with a text in place of each value that is known only during deployment. */
 const resolve = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, part) =>

@@ -25,7 +25,9 @@ const isAllowed = (patterns: string[], arn: string) =>
 function findModelResources(name: (typeof FUNCTION_NAMES)[number], region: string, partition: string) {
   const values: Record<string, string> = { Partition: partition, Region: region, AccountId: ACCOUNT }
   const action = 'bedrock:InvokeModelWithResponseStream'
-  const resources = statementsOf(template, name).find(({ Action }) => Action === action)?.Resource as { 'Fn::Join': [string, (string | { Ref: string })[]] }[]
+  const resources = statementsOf(template, name).find(({ Action }) => Action === action)?.Resource as {
+    'Fn::Join': [string, (string | { Ref: string })[]]
+  }[]
   const resolve = (part: string | { Ref: string }) =>
     typeof part === 'string' ? part : values[part.Ref.replace('AWS::', '')]
   return resources.map((resource) => resource['Fn::Join'][1].map(resolve).join(''))

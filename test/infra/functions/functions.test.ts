@@ -135,7 +135,7 @@ describe('the functions', () => {
     template.resourceCountIs('AWS::Lambda::Function', FUNCTION_NAMES.length)
   })
 
-  it.each(FUNCTION_NAMES)('%s runs on Node.js 24 and ARM, with tracing and its own log group', (name) => {
+  it.each(FUNCTION_NAMES)('%s runs on Node.js 24 and ARM, with traces, logs, metrics and stores', (name) => {
     const { Properties } = findFunctionResource(template, 'AWS::Lambda::Function', name)
     expect(Properties).toMatchObject({
       Runtime: 'nodejs24.x',
@@ -149,9 +149,6 @@ describe('the functions', () => {
       },
     })
     expect(findFunctionResource(template, 'AWS::Logs::LogGroup', name).Properties.RetentionInDays).toBe(30)
-  })
-
-  it.each(FUNCTION_NAMES)('%s emits metrics, and gets the table, and the queues if it uses them', (name) => {
     const Variables = variablesOf(template, name)
     expect(Variables).toMatchObject({
       TABLE_NAME: { Ref: tableId },

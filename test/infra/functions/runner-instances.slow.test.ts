@@ -102,7 +102,10 @@ describe('runnerInstanceVcpus', () => {
       Object.entries(findResources(every, type)).filter(([id]) => id.startsWith('RunAgentShared'))
     const [[, { Properties }] = ['', { Properties: {} }]] = sharedOf('AWS::Lambda::Function')
     const { ORGANIZATION_CONCURRENCY } = Properties.Environment.Variables
-    expect([Properties.ReservedConcurrentExecutions, ORGANIZATION_CONCURRENCY]).toEqual([undefined, undefined])
+    expect([Properties.ReservedConcurrentExecutions, ORGANIZATION_CONCURRENCY]).toEqual([
+      undefined,
+      undefined,
+    ])
     expect(JSON.stringify(sharedOf('AWS::Lambda::Alias'))).not.toContain('CodeDeployLambdaAliasUpdate')
   })
 })

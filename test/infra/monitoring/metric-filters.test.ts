@@ -15,37 +15,37 @@ const template = synthesize()
 describe('a metric filter', () => {
   afterEach(() => vi.restoreAllMocks())
 
-    it.each<[string, OperationName, Handled, object]>([
-      ['how long a read takes', 'list-agents', {}, { ReadLatencyMs: 40 }],
-      ['a read of a function that also writes', 'get-rollout', {}, { ReadLatencyMs: 40 }],
-      ['no write of such a function', 'put-rollout', {}, {}],
-      ['no read that waits', 'get-execution', { headers: { 'Preference-Applied': 'wait=10' } }, {}],
-      ['what a run takes beside its agent', 'run-agent', { executionMs: 30 }, { RunOverheadMs: 10 }],
-      ['no run in the background', 'run-agent', {}, {}],
-    ])('measures %s', async (_, operation, handled, metrics) => {
-      expect(await metricsOfRequest(operation, handled)).toEqual(metrics)
-    })
+  it.each<[string, OperationName, Handled, object]>([
+    ['how long a read takes', 'list-agents', {}, { ReadLatencyMs: 40 }],
+    ['a read of a function that also writes', 'get-rollout', {}, { ReadLatencyMs: 40 }],
+    ['no write of such a function', 'put-rollout', {}, {}],
+    ['no read that waits', 'get-execution', { headers: { 'Preference-Applied': 'wait=10' } }, {}],
+    ['what a run takes beside its agent', 'run-agent', { executionMs: 30 }, { RunOverheadMs: 10 }],
+    ['no run in the background', 'run-agent', {}, {}],
+  ])('measures %s', async (_, operation, handled, metrics) => {
+    expect(await metricsOfRequest(operation, handled)).toEqual(metrics)
+  })
 
-    it('measures how late a run starts, from the metrics of the runner', () => {
-      expect(metricsOf(logOf('process-execution'), { [START_DELAY_MS]: 7 })).toEqual({ StartDelayMs: 7 })
-    })
+  it('measures how late a run starts, from the metrics of the runner', () => {
+    expect(metricsOf(logOf('process-execution'), { [START_DELAY_MS]: 7 })).toEqual({ StartDelayMs: 7 })
+  })
 
-    it.each(['run-agent', 'process-execution', 'serve-mcp'] as const)('measures the memory of %s', (name) => {
-      const metrics = { durationMs: 12.3, memorySizeMB: 512, maxMemoryUsedMB: 180 }
-      const record = { status: 'success', metrics }
-      expect(metricsOf(logOf(name), { type: 'platform.report', record })).toEqual({ MemoryUsedMb: 180 })
-      expect(metricsOf(logOf(name), { type: 'platform.start', record: {} })).toEqual({})
-    })
+  it.each(['run-agent', 'process-execution', 'serve-mcp'] as const)('measures the memory of %s', (name) => {
+    const metrics = { durationMs: 12.3, memorySizeMB: 512, maxMemoryUsedMB: 180 }
+    const record = { status: 'success', metrics }
+    expect(metricsOf(logOf(name), { type: 'platform.report', record })).toEqual({ MemoryUsedMb: 180 })
+    expect(metricsOf(logOf(name), { type: 'platform.start', record: {} })).toEqual({})
+  })
 
-    it.each([
-      ['a function that fails', '503', '-', {}],
-      ['an integration that fails', '500', 'INTEGRATION_FAILURE', { ServerErrors: 1 }],
-      ['an authorizer that fails', '503', 'AUTHORIZER_FAILURE', { ServerErrors: 1, AuthorizerErrors: 1 }],
-      ['a missing token', '401', 'UNAUTHORIZED', {}],
-      ['a limit of an organization', '429', '-', { ThrottledRequests: 1 }],
-    ])('counts in the access log %s', (_, status, gatewayResponse, metrics) => {
-      expect(metricsOf('AccessLog', { status, gatewayResponse })).toEqual(metrics)
-    })
+  it.each([
+    ['a function that fails', '503', '-', {}],
+    ['an integration that fails', '500', 'INTEGRATION_FAILURE', { ServerErrors: 1 }],
+    ['an authorizer that fails', '503', 'AUTHORIZER_FAILURE', { ServerErrors: 1, AuthorizerErrors: 1 }],
+    ['a missing token', '401', 'UNAUTHORIZED', {}],
+    ['a limit of an organization', '429', '-', { ThrottledRequests: 1 }],
+  ])('counts in the access log %s', (_, status, gatewayResponse, metrics) => {
+    expect(metricsOf('AccessLog', { status, gatewayResponse })).toEqual(metrics)
+  })
 })
 
 /** The metrics that a line in the log of a function becomes, by name. */

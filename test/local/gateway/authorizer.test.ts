@@ -21,7 +21,11 @@ function createCached(expiresAt?: number) {
     },
     () => clock.now,
   )
-  return { calls, clock, authorize: (authorizationToken: string) => authorizer({ ...EVENT, authorizationToken }) }
+  return {
+    calls,
+    clock,
+    authorize: (authorizationToken: string) => authorizer({ ...EVENT, authorizationToken }),
+  }
 }
 
 describe('cacheAuthorizer', () => {

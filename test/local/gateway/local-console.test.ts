@@ -67,7 +67,10 @@ describe('openLocalConsole', () => {
   })
 
   it.each<[string, (files: string) => void]>([
-    ['a file has other content of the same size', (files) => writeFileSync(join(files, 'main.js'), 'BUILD 1')],
+    [
+      'a file has other content of the same size',
+      (files) => writeFileSync(join(files, 'main.js'), 'BUILD 1'),
+    ],
     ['a file is missing', (files) => rmSync(join(files, 'main.js'))],
     ['all files are missing', (files) => rmSync(files, { recursive: true })],
     ['the hash is missing', (files) => rmSync(join(files, '../hash'))],
@@ -120,7 +123,12 @@ describe('openLocalConsole', () => {
       utimesSync(dirname(files), at, at)
     }
     const [first = '', second = '', third = '', , fourth = ''] = used
-    expect([first, second, third, fourth].map((files) => existsSync(files))).toEqual([true, false, true, true])
+    expect([first, second, third, fourth].map((files) => existsSync(files))).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ])
     expect(readdirSync(folder)).toHaveLength(3)
   })
 })
