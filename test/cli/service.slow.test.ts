@@ -52,7 +52,9 @@ describe('the CLI while the service runs', () => {
     expect([response.status, response.json]).toEqual([200, { said: 'Hello Ada' }])
     const listing = ['tokens', 'list', '--url', service.url, '--token']
     expect((await cli.json([...listing, token], { code: 1 })).error.code).toBe('Forbidden')
-    expect(await cli.json([...listing, readDevToken(cli.dataDir)])).toContainEqual(expect.objectContaining({ id }))
+    expect(await cli.json([...listing, readDevToken(cli.dataDir)])).toContainEqual(
+      expect.objectContaining({ id }),
+    )
     await cli.json(['tokens', 'revoke', id])
     // The service caches authorizations for a moment.
     await vi.waitFor(async () => expect((await own('GET', '/v1/agents')).status).toBe(401))

@@ -68,7 +68,11 @@ const COMMANDS: Record<string, object> = {
   ListTables: new ListTablesCommand({}),
   PutItem: new PutItemCommand({ TableName, Item: ITEM }),
   GetItem: new GetItemCommand({ TableName, Key: key('1'), ConsistentRead: true }),
-  'a condition that fails': new PutItemCommand({ TableName, Item: ITEM, ConditionExpression: 'attribute_not_exists(pk)' }),
+  'a condition that fails': new PutItemCommand({
+    TableName,
+    Item: ITEM,
+    ConditionExpression: 'attribute_not_exists(pk)',
+  }),
   'an invalid item': new PutItemCommand({ TableName, Item: { pk: { S: 'a' } } }),
   UpdateItem: new UpdateItemCommand({
     TableName,
