@@ -38,54 +38,53 @@ function writeScript(name: string, text: string): void {
   chmodSync(join(folder, name), 0o755)
 }
 
+/** A program that ends, with what it printed. */
+const runSync = (file: string, args: string[], env: NodeJS.ProcessEnv) =>
+  spawnSync(file, args, { cwd: folder, env, encoding: 'utf8', timeout: 60_000 })
+
 /** Runs `.ci/run` with an `npm` of this text. */
 function runCi(npm: string, environment: Record<string, string> = {}) {
   writeScript('bin/npm', npm)
-  const { status, stdout } = spawnSync(join(folder, '.ci/run'), {
-    env: environmentWith(environment),
-    encoding: 'utf8',
-    timeout: 60_000,
-  })
+  const { status, stdout } = runSync(join(folder, '.ci/run'), [], environmentWith(environment))
   return { status, lastLine: stdout.split('\n').at(-2), endsWithLine: stdout.endsWith('\n') }
 }
 
 const record = (...lines: string[]) => lines.map((line) => `printf '${line}\\n' >> "$CI_RESULTS"`).join('\n')
 
 describe('.ci/run', () => {
+  const passing = record('passed\\tlint', 'passed\\ta.test.ts 1 x', 'passed\\ta.test.ts 2 x')
+  const repeated = record('passed\\ta', 'failed\\ta', 'passed\\ta', 'passed\\tb', 'passed\\tb')
+
   it.each([
     [
       'adds up what passed',
-      `[ "$1" = ci ] || { ${record('passed\\tlint', 'passed\\ta.test.ts 1 x', 'passed\\ta.test.ts 2 x').replaceAll('\n', '; ')}; }`,
-      { status: 0, lastLine: '3 passed, 0 failed' },
+      `[ "$1" = ci ] || { ${passing.replaceAll('\n', '; ')}; }`,
+      0,
+      '3 passed, 0 failed',
     ],
     [
       'counts a test that ran twice once, as failed if it failed once',
-      `${record('passed\\ta', 'failed\\ta', 'passed\\ta', 'passed\\tb', 'passed\\tb')}\nexit 1`,
-      { status: 1, lastLine: '1 passed, 1 failed' },
+      `${repeated}\nexit 1`,
+      1,
+      '1 passed, 1 failed',
     ],
     [
       'keeps the exit code',
       `${record('passed\\ta', 'failed\\tb', 'failed\\tc')}\nexit 7`,
-      { status: 7, lastLine: '1 passed, 2 failed' },
+      7,
+      '1 passed, 2 failed',
     ],
     [
       'counts whatever stopped it without a result',
       `${record('passed\\ta')}\nexit 3`,
-      { status: 3, lastLine: '1 passed, 1 failed' },
+      3,
+      '1 passed, 1 failed',
     ],
-    ['says so when nothing ran', 'exit 1', { status: 1, lastLine: '0 passed, 1 failed' }],
-    [
-      'ignores a half-written line',
-      `printf 'pas' >> "$CI_RESULTS"; exit 1`,
-      { status: 1, lastLine: '0 passed, 1 failed' },
-    ],
-    [
-      'ends a line that a check left open',
-      `printf 'no line end'; exit 2`,
-      { status: 2, lastLine: '0 passed, 1 failed' },
-    ],
-  ])('%s', (_, npm, expected) => {
-    expect(runCi(npm)).toEqual({ ...expected, endsWithLine: true })
+    ['says so when nothing ran', 'exit 1', 1, '0 passed, 1 failed'],
+    ['ignores a half-written line', `printf 'pas' >> "$CI_RESULTS"; exit 1`, 1, '0 passed, 1 failed'],
+    ['ends a line that a check left open', `printf 'no line end'; exit 2`, 2, '0 passed, 1 failed'],
+  ])('%s', (_, npm, status, lastLine) => {
+    expect(runCi(npm)).toEqual({ status, lastLine, endsWithLine: true })
   })
 
   it.each([
@@ -113,30 +112,21 @@ describe('.ci/run', () => {
   it.each([0, 7])('keeps the exit code %d when nobody reads the line', (code) => {
     writeScript('bin/npm', `exit ${code}`)
     for (const stdout of ['&-', '/dev/full']) {
-      const command = `"$0" >${stdout}`
-      const { status } = spawnSync('bash', ['-c', command, join(folder, '.ci/run')], {
-        env: environmentWith(),
-      })
-      expect(status).toBe(code)
+      const args = ['-c', `"$0" >${stdout}`, join(folder, '.ci/run')]
+      expect(runSync('bash', args, environmentWith()).status).toBe(code)
     }
   })
 
   it('prints the line also when there is no place for results', () => {
-    expect(runCi('exit 0', { TMPDIR: join(folder, 'none') })).toMatchObject({
-      status: 1,
-      lastLine: '0 passed, 1 failed',
-    })
+    const outcome = runCi('exit 0', { TMPDIR: join(folder, 'none') })
+    expect(outcome).toMatchObject({ status: 1, lastLine: '0 passed, 1 failed' })
   })
 
   it('prints the line also when Chromium is missing', () => {
     for (const name of ['awk', 'dirname', 'id', 'mktemp', 'rm'])
       symlinkSync(`/usr/bin/${name}`, join(folder, 'bin', name))
     const env = { PATH: join(folder, 'bin') }
-    const { status, stdout } = spawnSync('/bin/bash', [join(folder, '.ci/run')], {
-      env,
-      encoding: 'utf8',
-      timeout: 60_000,
-    })
+    const { status, stdout } = runSync('/bin/bash', [join(folder, '.ci/run')], env)
     expect([status, stdout.trim().split('\n').at(-1)]).toEqual([1, '0 passed, 1 failed'])
   })
 })
@@ -146,13 +136,7 @@ function runScripts(scripts: Record<string, string>) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts }))
   const results = join(folder, 'results')
   const args = [join(ROOT, 'test/ci/main.ts'), ...Object.keys(scripts)]
-  const env = environmentWith({ CI_RESULTS: results })
-  const { status, stdout } = spawnSync(process.execPath, args, {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-    timeout: 60_000,
-  })
+  const { status, stdout } = runSync(process.execPath, args, environmentWith({ CI_RESULTS: results }))
   return { status, stdout, results: readFileSync(results, 'utf8').trimEnd().split('\n') }
 }
 
@@ -203,14 +187,8 @@ describe('npm run ci', () => {
     for (const [name, text] of Object.entries(tests)) writeFileSync(join(project, name), tools + text)
     const results = join(folder, 'results')
     const reporter = join(ROOT, 'test/ci/results-reporter.ts')
-    const args = [
-      join(ROOT, 'node_modules/vitest/vitest.mjs'),
-      'run',
-      '--root',
-      project,
-      '--config',
-      'none.ts',
-    ]
+    const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
+    const args = [vitest, 'run', '--root', project, '--config', 'none.ts']
     writeFileSync(join(project, 'none.ts'), 'export default {}\n')
     const { status } = spawnSync(process.execPath, [...args, `--reporter=${reporter}`], {
       env: environmentWith({ CI_RESULTS: results }),

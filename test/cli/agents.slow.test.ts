@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { greeter, inFolder, newCli } from './cli.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { cliOfFile, greeter, inFolder } from './cli.ts'
 
-const cli = newCli()
-beforeAll(cli.openDatabase)
-afterAll(cli.remove)
+const cli = cliOfFile({ hasDatabase: true })
 
 const publish = (folder: string, ...options: string[]) =>
   cli.json(['publish', folder, '--no-types', ...options])
@@ -70,11 +68,10 @@ describe('publish, list, show, versions', () => {
 
 describe('an unknown agent or version', () => {
   it('is an error that suggests a similar slug', async () => {
-    const { error } = await cli.json(['show', 'helo'], { code: 1 })
-    expect(error).toEqual({
-      code: 'AgentNotFound',
-      message:
-        'Agent helo not found in organization Development. Did you mean hello? List agents: npx agent-execution list',
+    const message =
+      'Agent helo not found in organization Development. Did you mean hello? List agents: npx agent-execution list'
+    expect(await cli.json(['show', 'helo'], { code: 1 })).toEqual({
+      error: { code: 'AgentNotFound', message },
     })
   })
 })

@@ -12,11 +12,12 @@ export type BadFolder = {
 const CODE = 'export default () => ({})\n'
 const PROVIDER_LIST = PROVIDERS.join(', ')
 
-/** The first lines of the front matter of each kind. */
+/** The first lines of the front matter of each kind. `code` and `bare` have an agent.ts. */
 const KINDS: Record<string, string[]> = {
   code: ['title: T', 'code: true', 'output: {}'],
   model: ['title: T', 'input: {}', 'output: {}'],
   bare: [],
+  text: [],
 }
 
 /** An agent.md with the given front matter, and a valid agent.ts. */
@@ -119,24 +120,6 @@ scorers: [{ agent: tone }]
 execution: { promotion: { require: trial, scores: { faithful: { min: 0.8 } } } }
 ! 7:53: execution.promotion.scores.faithful: must be one of the scorers of the document: tone
 
-code: no scorers
-input: {}
-scorers: []
-! 6:1: scorers: must not be empty
-
-code: invalid learning
-input: {}
-learning: { feedback: mine, feedbak: all }
-! 6:13: learning.feedback: must be one of reviewed, all, not "mine"
-! 6:29: learning.feedbak: unknown field; did you mean "feedback"?
-
-code: an invalid context
-input: {}
-context: { window: 900, keep: -1, kep: 1 }
-! 6:12: context.window: must be at least 1000
-! 6:25: context.keep: must be at least 0
-! 6:35: context.kep: unknown field; did you mean "keep"?
-
 code: values outside of their limits
 input: {}
 execution:
@@ -146,12 +129,23 @@ execution:
   maxParallelToolCalls: 101
   maxChildren: 0
 model: ""
+scorers: []
+learning: { feedback: mine, feedbak: all }
+context: { window: 900, keep: -1, kep: 1 }
+slug: Foo Bar
 ! 7:3: execution.maxAgentSteps: must be at most 500
 ! 8:3: execution.timeoutSeconds: must be an integer, not 1.5
 ! 9:3: execution.cacheTtlSeconds: must be at least 1
 ! 10:3: execution.maxParallelToolCalls: must be at most 100
 ! 11:3: execution.maxChildren: must be at least 1
 ! 12:1: model: The model name "" has no known provider. Use "{provider}/{model}" or "{provider}/{model}:{reasoning}" with one of ${PROVIDER_LIST}.
+! 13:1: scorers: must not be empty
+! 14:13: learning.feedback: must be one of reviewed, all, not "mine"
+! 14:29: learning.feedbak: unknown field; did you mean "feedback"?
+! 15:12: context.window: must be at least 1000
+! 15:25: context.keep: must be at least 0
+! 15:35: context.kep: unknown field; did you mean "keep"?
+! 16:1: slug: must be lowercase words joined by hyphens, at most 64 characters, and not a UUID
 
 code: an invalid gate
 input: {}
@@ -226,6 +220,13 @@ input:
 ! 8:35: input.e.default: 0 does not match the field
 ! 9:22: input.f.pattern: pattern (?=a) is not supported: RE2, which matches in linear time, has no look-around, back-references and repetition counts above 1000
 ! 10:67: input.g.properties.h.maximum: must not be less than minimum
+
+text: a file that the model cannot read
+title: T
+input: { a: { type: file } }
+output: {}
+model: openai/gpt-3.5-turbo
+! 3:1: input: has a file that the model cannot read. The model openai/gpt-3.5-turbo does not accept files of type application/pdf. Restrict mediaTypes
 
 model: a web search that the provider does not have
 model: openai-compatible/free
@@ -328,11 +329,6 @@ output:
 ! 5:3: input.$schema: must be https://json-schema.org/draft/2020-12/schema or omitted
 ! 8:3: output.type: must be "object" at the top level of a JSON Schema
 
-code: an invalid slug
-input: {}
-slug: Foo Bar
-! 6:1: slug: must be lowercase words joined by hyphens, at most 64 characters, and not a UUID
-
 bare: agent.ts without code: true
 title: T
 code: false
@@ -350,21 +346,85 @@ function parseDocument(text: string): BadFolder {
     ...lines.filter((line) => !isProblem(line)),
   )
   const expected = lines.filter(isProblem).map((line) => `foo/agent.md:${line.slice(2)}`)
-  return { name, files: { 'agent.md': agent, ...(kind !== 'model' && code) }, expected }
+  return { name, files: { 'agent.md': agent, ...(/^(code|bare)$/.test(kind) && code) }, expected }
 }
+
+/** The name, the files of the folder `foo`, and the problems. */
+const FOLDERS: [string, BadFolder['files'], ...string[]][] = [
+  ['no folder', {}, 'agent.md:1:1: not found: the folder does not exist'],
+  ['no agent.md', { 'agent.ts': CODE }, 'agent.md:1:1: not found: an agent folder must contain agent.md'],
+  [
+    'a model agent without instructions',
+    { 'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\n---\n' },
+    'agent.md:2:1: instructions: are required: add text for the model below the front matter',
+  ],
+  [
+    'no front matter',
+    { 'agent.md': '# Foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
+    'agent.md:1:1: front matter: must start the file, between two "---" lines',
+  ],
+  [
+    'empty front matter',
+    { 'agent.md': '---\n---\n', 'agent.ts': CODE },
+    'agent.md:2:1: front matter: must be an object, but is empty',
+  ],
+  [
+    'invalid UTF-8',
+    { 'agent.md': Buffer.from('---\ntitle: Caf\xe9\n---\n', 'latin1'), 'agent.ts': CODE },
+    'agent.md:1:1: must be UTF-8 text',
+  ],
+  [
+    'a document that is too large',
+    { 'agent.md': `---\n---\n${'x'.repeat(150_001)}`, 'agent.ts': CODE },
+    'agent.md:1:1: must not be larger than 150000 bytes',
+  ],
+  [
+    'aliases that expand beyond the limit',
+    withLines(
+      'input:',
+      `  a: &a { type: string, description: ${'x'.repeat(1900)} }`,
+      ...Array.from({ length: 95 }, (_, i) => `  a${i}: *a`),
+    ),
+    'agent.md:1:1: expands to 186535 bytes; the limit is 150000',
+  ],
+  [
+    'CRLF line ends after a byte order mark',
+    {
+      'agent.md': '\uFEFF---\r\ntitle: T\r\ncode: 1\r\ninput: {}\r\noutput: {}\r\n---\r\n',
+      'agent.ts': CODE,
+    },
+    'agent.md:3:1: code: must be a boolean, not 1',
+  ],
+  [
+    'code without agent.ts',
+    { 'agent.md': withLines('input: {}')['agent.md'] },
+    'agent.md:3:1: code: is true, but the folder contains none of agent.ts, agent.mts, agent.js, agent.mjs',
+  ],
+  [
+    'a syntax error in an imported module and an unresolved import',
+    {
+      ...withLines('input: {}'),
+      'agent.ts': "import './lib/broken.ts'\nimport 'no-such-package'\nexport default () => ({})\n",
+      'lib/broken.ts': 'export const a = 1\nconst const\n',
+    },
+    'agent.ts:2:8: cannot find the package "no-such-package": correct the import, or install it with npm install no-such-package',
+    'lib/broken.ts:2:7: Expected identifier but found "const"',
+  ],
+  [
+    'an invalid document and invalid code',
+    { ...document('code: true', 'input: {}', 'output: {}'), 'agent.ts': 'export const run = 1\n' },
+    'agent.md:2:1: title: is required and must be a string',
+    'agent.ts:1:1: must default-export a function run(input, context)',
+  ],
+]
 
 export const badFolders: BadFolder[] = [
   ...DOCUMENTS.trim().split('\n\n').map(parseDocument),
-  {
-    name: 'no folder',
-    files: {},
-    expected: ['foo/agent.md:1:1: not found: the folder does not exist'],
-  },
-  {
-    name: 'no agent.md',
-    files: { 'agent.ts': CODE },
-    expected: ['foo/agent.md:1:1: not found: an agent folder must contain agent.md'],
-  },
+  ...FOLDERS.map(([name, files, ...problems]) => ({
+    name,
+    files,
+    expected: problems.map((each) => `foo/${each}`),
+  })),
   {
     name: 'a file in place of the folder',
     folder: '.keep',
@@ -372,90 +432,11 @@ export const badFolders: BadFolder[] = [
     expected: ['.keep/agent.md:1:1: not found: the path is a file, not a folder'],
   },
   {
-    name: 'a model agent without instructions',
-    files: { 'agent.md': '---\ntitle: T\ninput: {}\noutput: {}\n---\n' },
-    expected: ['foo/agent.md:2:1: instructions: are required: add text for the model below the front matter'],
-  },
-  {
-    name: 'a file that the model cannot read',
-    files: {
-      'agent.md':
-        '---\ntitle: T\ninput: { a: { type: file } }\noutput: {}\nmodel: openai/gpt-3.5-turbo\n---\nRead it.\n',
-    },
-    expected: [
-      'foo/agent.md:3:1: input: has a file that the model cannot read. The model openai/gpt-3.5-turbo does not accept files of type application/pdf. Restrict mediaTypes',
-    ],
-  },
-  {
-    name: 'no front matter',
-    files: { 'agent.md': '# Foo\n---\ntitle: T\n---\n', 'agent.ts': CODE },
-    expected: ['foo/agent.md:1:1: front matter: must start the file, between two "---" lines'],
-  },
-  {
-    name: 'empty front matter',
-    files: { 'agent.md': '---\n---\n', 'agent.ts': CODE },
-    expected: ['foo/agent.md:2:1: front matter: must be an object, but is empty'],
-  },
-  {
-    name: 'invalid UTF-8',
-    files: { 'agent.md': Buffer.from('---\ntitle: Caf\xe9\n---\n', 'latin1'), 'agent.ts': CODE },
-    expected: ['foo/agent.md:1:1: must be UTF-8 text'],
-  },
-  {
-    name: 'a document that is too large',
-    files: { 'agent.md': `---\n---\n${'x'.repeat(150_001)}`, 'agent.ts': CODE },
-    expected: ['foo/agent.md:1:1: must not be larger than 150000 bytes'],
-  },
-  {
-    name: 'aliases that expand beyond the limit',
-    files: withLines(
-      'input:',
-      `  a: &a { type: string, description: ${'x'.repeat(1900)} }`,
-      ...Array.from({ length: 95 }, (_, i) => `  a${i}: *a`),
-    ),
-    expected: ['foo/agent.md:1:1: expands to 186535 bytes; the limit is 150000'],
-  },
-  {
     name: 'a folder name that is not a slug',
     folder: 'Foo Bar',
     files: withLines('input: {}'),
     expected: [
       'Foo Bar/agent.md:2:1: slug: is required because the folder name "Foo Bar" is not a valid slug (lowercase words joined by hyphens)',
-    ],
-  },
-  {
-    name: 'CRLF line ends after a byte order mark',
-    files: {
-      'agent.md': '\uFEFF---\r\ntitle: T\r\ncode: 1\r\ninput: {}\r\noutput: {}\r\n---\r\n',
-      'agent.ts': CODE,
-    },
-    expected: ['foo/agent.md:3:1: code: must be a boolean, not 1'],
-  },
-  {
-    name: 'code without agent.ts',
-    files: { 'agent.md': withLines('input: {}')['agent.md'] },
-    expected: [
-      'foo/agent.md:3:1: code: is true, but the folder contains none of agent.ts, agent.mts, agent.js, agent.mjs',
-    ],
-  },
-  {
-    name: 'a syntax error in an imported module and an unresolved import',
-    files: {
-      ...withLines('input: {}'),
-      'agent.ts': "import './lib/broken.ts'\nimport 'no-such-package'\nexport default () => ({})\n",
-      'lib/broken.ts': 'export const a = 1\nconst const\n',
-    },
-    expected: [
-      'foo/agent.ts:2:8: cannot find the package "no-such-package": correct the import, or install it with npm install no-such-package',
-      'foo/lib/broken.ts:2:7: Expected identifier but found "const"',
-    ],
-  },
-  {
-    name: 'an invalid document and invalid code',
-    files: { ...document('code: true', 'input: {}', 'output: {}'), 'agent.ts': 'export const run = 1\n' },
-    expected: [
-      'foo/agent.md:2:1: title: is required and must be a string',
-      'foo/agent.ts:1:1: must default-export a function run(input, context)',
     ],
   },
 ]

@@ -1,40 +1,27 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { beforeEach, describe, expect, inject, it } from 'vitest'
 import {
   type Answer,
+  batchAnswers,
   json,
   problem,
   type Received,
+  results,
   scriptedService,
 } from '../clients/typescript/scripted-service.ts'
 import { newOrganization } from '../support/engine/organization.ts'
-import { newCli } from './cli.ts'
+import { cliOfFile } from './cli.ts'
 
-const cli = newCli()
-beforeAll(cli.openDatabase)
-afterAll(cli.remove)
+const cli = cliOfFile({ hasDatabase: true })
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
-const AT_ONCE = { 'Retry-After': '0' }
 const me = json(200, { organizationId: ID })
-const record = (lines: number, fields: object = {}) => ({
-  ...{ id: ID, status: 'ENDED', lines, costUsd: 0.5, counts: { IN_PROGRESS: 0, SUCCESS: lines, ERROR: 0 } },
-  ...fields,
-})
-const created = (lines: number, fields: object = {}) =>
-  json(202, record(lines, { status: 'IN_PROGRESS', ...fields }))
-const ended = (lines: number, fields: object = {}) => json(200, record(lines, fields))
+const { created, running, ended } = batchAnswers(ID)
 const succeeded = (customId: string, output = '{"n":1}') =>
   `{"customId":"${customId}","executionId":"${ID}","status":"SUCCESS","output":${output},"error":null}\n`
 const failed = (customId: string, code: string) =>
   `{"customId":"${customId}","executionId":null,"status":"ERROR","output":null,"error":{"code":"${code}","message":"x"}}\n`
-const results =
-  (...lines: string[]): Answer =>
-  (response) => {
-    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' })
-    response.end(lines.join(''))
-  }
 const line = (customId: string, input = '{"n":1}') => `{"customId":"${customId}","input":${input}}\n`
 
 beforeEach(() => cli.write({ 'in.ndjson': line('a') + line('b') }))
@@ -56,7 +43,7 @@ describe('batch', () => {
     const options = '--tenant acme --strict --max-cost 1 --max-batch-cost 5 --concurrency 7'.split(' ')
     const { code, stdout, stderr, requests } = await run(
       ['batch', 'echo', '-', ...options],
-      [me, created(2), json(200, record(2, { status: 'IN_PROGRESS' }), AT_ONCE), ended(2), results(...lines)],
+      [me, created(2), running(2), ended(2), results(lines.join(''))],
       input,
     )
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: lines.join(''), stderr: '' })
@@ -72,7 +59,7 @@ describe('batch', () => {
 
   it('writes a file, and fails if a line has failed', async () => {
     const lines = [succeeded('a'), failed('b', 'AgentFailed')]
-    const answers = [me, created(2), ended(2), results(...lines)]
+    const answers = [me, created(2), ended(2), results(lines.join(''))]
     const { code, stdout, stderr, baseUrl } = await run(
       ['batch', 'echo', 'in.ndjson', '--out', 'out.ndjson'],
       answers,
@@ -124,7 +111,7 @@ describe('batch', () => {
   })
 
   it('leaves no file and says how to go on when the results break', async () => {
-    const answers = [me, created(2), ended(2), results(succeeded('a'), '<h1>\n')]
+    const answers = [me, created(2), ended(2), results(`${succeeded('a')}<h1>\n`)]
     const command = ['batch', 'echo', 'in.ndjson', '--out', 'out-broken', '--token', 'aes_secret']
     const { code, stderr, baseUrl } = await run(command, answers)
     expect([code, filesIn().filter((name) => name.startsWith('out-broken'))]).toEqual([1, []])
@@ -141,7 +128,7 @@ describe('batch', () => {
     const first = Array.from({ length: 10_000 }, (_, n) => succeeded(String(n + 1)))
     const { stderr, requests } = await run(
       ['batch', 'echo', 'many.ndjson', '--out', 'out-many', '--token', 'aes_secret'],
-      [me, created(10_000), ended(10_000), results(...first), problem(410, 'AgentArchived')],
+      [me, created(10_000), ended(10_000), results(first.join('')), problem(410, 'AgentArchived')],
     )
     const key = requests[1]?.headers['idempotency-key']
     expect(requests[4]?.headers['idempotency-key']).toBe(`${key}-10000`)
@@ -181,11 +168,11 @@ describe('batches', () => {
     expect(summary).toMatchObject({ lines: 30, succeeded: 30, failed: 0 })
     expect(await json(...args)).toEqual(summary)
     const written = read('out-all.ndjson')
-    const results = written
+    const all = written
       .trimEnd()
       .split('\n')
       .map((text) => JSON.parse(text))
-    expect(results.map(({ customId, output }) => [customId, output.text])).toEqual(
+    expect(all.map(({ customId, output }) => [customId, output.text])).toEqual(
       texts.map((text, n) => [`line ${n}`, text]),
     )
     const [id] = summary.batches

@@ -22,12 +22,8 @@ describe('CasesFile', () => {
     save(edited)
     await file.append([caseOf('added'), caseOf('last')])
     expect(read().startsWith(edited)).toBe(true)
-    expect((await CasesFile.open(folder)).cases.map(({ name }) => name)).toEqual([
-      'first',
-      'saved',
-      'added',
-      'last',
-    ])
+    const { cases } = await CasesFile.open(folder)
+    expect(cases.map(({ name }) => name)).toEqual(['first', 'saved', 'added', 'last'])
   })
 
   it('adds all cases or none, and nothing to a file that became invalid', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { vi } from 'vitest'
+import { afterAll, beforeAll, vi } from 'vitest'
 import { runProgram } from '../../cli/program.ts'
 import { type Database, openDatabase } from '../../local/emulators/open-database.ts'
 
@@ -128,6 +128,14 @@ export function newCli(dataName = 'data') {
   }
 }
 
+/** That of a test file, which is removed at its end. */
+export function cliOfFile({ hasDatabase = false } = {}) {
+  const cli = newCli()
+  if (hasDatabase) beforeAll(cli.openDatabase)
+  afterAll(cli.remove)
+  return cli
+}
+
 /** Collects what is written to a stream instead of writing it. */
 function capture(stream: NodeJS.WriteStream) {
   let text = ''
@@ -143,18 +151,15 @@ function capture(stream: NodeJS.WriteStream) {
 /** An agent that returns `{ said: '<greeting> <name>' }`. */
 export function greeter(greeting: string, extra = ''): Record<'agent.md' | 'agent.ts', string> {
   return {
-    'agent.md': [
-      '---',
-      `title: Says ${greeting}`,
-      'description: Greets by name.',
-      'code: true',
-      'input: { name: { type: string, description: Whom to greet. } }',
-      'output: { said: { type: string } }',
-      ...(extra ? [extra] : []),
-      '---',
-      'Be polite.',
-      '',
-    ].join('\n'),
+    'agent.md': `---
+title: Says ${greeting}
+description: Greets by name.
+code: true
+input: { name: { type: string, description: Whom to greet. } }
+output: { said: { type: string } }
+${extra ? `${extra}\n` : ''}---
+Be polite.
+`,
     'agent.ts': `export default ({ name }: { name: string }) => ({ said: ${JSON.stringify(greeting)} + ' ' + name })\n`,
   }
 }

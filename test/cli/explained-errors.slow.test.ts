@@ -15,12 +15,12 @@ afterAll(() => Promise.all([server.stop(), cli.remove()]))
 
 describe('an error of the command line', () => {
   it.each([
-    ['AgentNotFound', new errors.AgentNotFound()],
-    ['VersionNotFound', new errors.VersionNotFound()],
-    ['AgentArchived', new errors.AgentArchived()],
-    ['VersionRetired', new errors.VersionRetired('run')],
-    ['ExecutionNotFound', new errors.ExecutionNotFound()],
-  ])('of the service (%s) names no route', async (_, error) => {
+    new errors.AgentNotFound(),
+    new errors.VersionNotFound(),
+    new errors.AgentArchived(),
+    new errors.VersionRetired('run'),
+    new errors.ExecutionNotFound(),
+  ])('of the service (%s) names no route', async (error) => {
     let text = ''
     const { write } = process.stderr
     process.stderr.write = ((chunk: string, done: () => void) => {
@@ -36,13 +36,8 @@ describe('an error of the command line', () => {
   })
 
   it.each(['publish hello', 'types'])('of %s says that a server does not speak TLS', async (command) => {
-    const { code, stderr } = await cli.run([
-      ...command.split(' '),
-      '--url',
-      `https://${server.host}`,
-      '--token',
-      'x',
-    ])
+    const target = ['--url', `https://${server.host}`, '--token', 'x']
+    const { code, stderr } = await cli.run([...command.split(' '), ...target])
     expect(code).toBe(1)
     expect(stderr).toContain(
       `${server.host} does not speak TLS. If it is a service without it, use ${server.url}`,

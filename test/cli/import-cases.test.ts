@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
-import { greeter, inFolder, newCli } from './cli.ts'
+import { describe, expect, it } from 'vitest'
+import { cliOfFile, greeter, inFolder } from './cli.ts'
 
-const cli = newCli()
-afterAll(cli.remove)
+const cli = cliOfFile()
 
 const lineOf = (name: string) => `${JSON.stringify({ item: { who: name, ideal: `Hello ${name}` } })}\n`
 const PATHS = ['--input', 'name=item.who', '--expect', 'said=item.ideal']
@@ -15,11 +14,8 @@ const importInto = (folder: string, stdin: string, code = 0) =>
 describe('cases import', () => {
   it('adds cases that run, and none of them twice', async () => {
     cli.write(inFolder('hello', greeter('Hello')))
-    expect(await importInto('hello', lineOf('Ada') + lineOf('Bo') + lineOf('Ada'))).toEqual({
-      folder: 'hello',
-      added: ['Ada', 'Bo'],
-      skipped: 1,
-    })
+    const imported = await importInto('hello', lineOf('Ada') + lineOf('Bo') + lineOf('Ada'))
+    expect(imported).toEqual({ folder: 'hello', added: ['Ada', 'Bo'], skipped: 1 })
     expect(await importInto('hello', lineOf('Bo') + lineOf('ada!'))).toMatchObject({
       added: [expect.stringMatching(/^ada! \([0-9a-f]{8}\)$/)],
       skipped: 1,
@@ -30,13 +26,9 @@ describe('cases import', () => {
   it('writes nothing if a line is bad, and lists the bad lines', async () => {
     cli.write(inFolder('whole', greeter('Hello')))
     const { error } = await importInto('whole', `${lineOf('Ada')}\n{\n{"item": {"who": 1}}\n`, 1)
-    expect(error).toMatchObject({
-      message: 'Standard input has 2 bad lines.',
-      problems: [
-        { line: 3 },
-        { line: 4, message: 'Line 4: It has no item.ideal (--expect said=item.ideal).' },
-      ],
-    })
+    const message = 'Line 4: It has no item.ideal (--expect said=item.ideal).'
+    const problems = [{ line: 3 }, { line: 4, message }]
+    expect(error).toMatchObject({ message: 'Standard input has 2 bad lines.', problems })
     expect(existsSync(join(cli.folder, 'whole/cases.yaml'))).toBe(false)
   })
 

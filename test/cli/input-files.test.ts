@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { PIXEL_BYTES } from '../support/data/files.ts'
-import { inFolder, newCli } from './cli.ts'
+import { cliOfFile, inFolder } from './cli.ts'
 
-const cli = newCli()
-afterAll(cli.remove)
+const cli = cliOfFile()
 
 const DOCUMENT = `---
 title: Measures files

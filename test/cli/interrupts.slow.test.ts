@@ -2,32 +2,29 @@ import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, hang, json, SOON, scriptedService } from '../clients/typescript/scripted-service.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  type Answer,
+  batchAnswers,
+  hang,
+  json,
+  results,
+  SOON,
+  scriptedService,
+} from '../clients/typescript/scripted-service.ts'
 import { aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
-import { newCli } from './cli.ts'
+import { cliOfFile } from './cli.ts'
 
-const cli = newCli()
-afterAll(cli.remove)
+const cli = cliOfFile()
 
 const MAIN = fileURLToPath(new URL('../../cli/main.mjs', import.meta.url))
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 const me = json(200, {})
-const record = (lines: number, status: string) => ({
-  ...{ id: ID, status, lines, costUsd: 0, counts: { IN_PROGRESS: 0, SUCCESS: lines, ERROR: 0 } },
-})
-const created = (lines: number) => json(202, record(lines, 'IN_PROGRESS'))
-const ended = (lines: number) => json(200, record(lines, 'ENDED'))
+const { created, ended } = batchAnswers(ID)
 const result = (n: number) =>
   `{"customId":"${n}","executionId":null,"status":"SUCCESS","output":{"text":"x"},"error":null}\n`
 
-const results =
-  (count: number, isWhole = true): Answer =>
-  (response) => {
-    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' })
-    response.write(Array.from({ length: count }, (_, n) => result(n)).join(''))
-    if (isWhole) response.end()
-  }
+const lines = (count: number) => Array.from({ length: count }, (_, n) => result(n)).join('')
 
 const agent = json(200, { id: TRIED_VERSION, slug: 'triage', draftVersionId: TRIED_VERSION })
 const startedTrial = json(202, { id: TRIAL_ID, status: 'IN_PROGRESS' })
@@ -52,7 +49,7 @@ async function interrupt(args: string[], answers: Answer[]) {
 describe('Ctrl-C', () => {
   it.each<[string, Answer[]]>([
     ['the batch runs', [me, created(2), hang]],
-    ['its results arrive', [me, created(2), ended(2), results(1, false)]],
+    ['its results arrive', [me, created(2), ended(2), results(lines(1), 'stay')]],
   ])('while %s leaves it running, and says how to get the results', async (_, answers) => {
     const { stderr, baseUrl, requests } = await interrupt(BATCH, answers)
     expect(stderr).toContain(`Stopped waiting. Batch ${ID} continues.\n`)
@@ -84,7 +81,7 @@ describe('Ctrl-C', () => {
 
 it('a reader of the results that goes away ends the command, which tells how to get the results', async () => {
   const count = 100_000
-  const { baseUrl } = await scriptedService([me, created(count), ended(count), results(count)])
+  const { baseUrl } = await scriptedService([me, created(count), ended(count), results(lines(count))])
   const command = `set -o pipefail; "${process.execPath}" "${MAIN}" batch echo in.ndjson --url ${baseUrl} | head -n 1`
   const env = { ...process.env, AGENTS_TOKEN: 'aes_test', DATA_DIR: cli.dataDir }
   const piping = promisify(execFile)('bash', ['-c', command], { cwd: cli.folder, env })

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { newOrganization } from '../support/engine/organization.ts'
-import { greeter, inFolder, newCli } from './cli.ts'
+import { cliOfFile, greeter, inFolder } from './cli.ts'
 
-const cli = newCli()
-beforeAll(cli.openDatabase)
-afterAll(cli.remove)
+const cli = cliOfFile({ hasDatabase: true })
 
 const publishTo = async (slug: string, said: string, ...options: string[]): Promise<string> => {
   cli.write(inFolder(slug, greeter(said)))

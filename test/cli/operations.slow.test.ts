@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { toScoreSums } from '../../lib/core/score-statistics.ts'
 import { INTERVAL_MS, startOf } from '../../lib/core/usage.ts'
 import { auditStore } from '../../lib/dynamodb/audit-store.ts'
@@ -7,11 +7,9 @@ import { system } from '../../lib/system.ts'
 import { newOrganization, sharedTable, type TestOrganization } from '../support/engine/organization.ts'
 import { getExecutionId } from '../support/service/client.ts'
 import { aUsageRow } from '../support/usage/memory-usage.ts'
-import { newCli } from './cli.ts'
+import { cliOfFile } from './cli.ts'
 
-const cli = newCli()
-beforeAll(cli.openDatabase)
-afterAll(cli.remove)
+const cli = cliOfFile({ hasDatabase: true })
 
 const UNKNOWN = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 const minute = startOf('minute', Date.now()) - INTERVAL_MS.minute

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { greeter, inFolder, newCli } from './cli.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { cliOfFile, greeter, inFolder } from './cli.ts'
 
-const cli = newCli()
-afterAll(cli.remove)
+const cli = cliOfFile()
 
 const CHATTY = `
 console.log('loaded')
@@ -27,21 +26,23 @@ export default (_: unknown, { signal }: { signal: AbortSignal }) => {
 
 beforeAll(async () => {
   const code = (text: string) => ({ ...greeter('x'), 'agent.ts': text })
-  cli.write(inFolder('echo', code('export default ({ name }: { name: string }) => ({ said: name })\n')))
-  cli.write(inFolder('chatty', code(CHATTY)))
-  cli.write(inFolder('slow', code(SLOW)))
-  cli.write(inFolder('fails', code("export default () => { throw new Error('No luck.') }\n")))
-  cli.write(inFolder('wrong', code('export default () => ({ said: 3 })\n')))
   // It can be published, because the variable could be set elsewhere.
   const breaks = "if (!process.env.WORKS) throw new Error('Broken module.')\nexport default () => ({})\n"
-  cli.write(inFolder('breaks', { ...greeter('x', 'env: [WORKS]'), 'agent.ts': breaks }))
-  for (const folder of ['echo', 'chatty', 'slow', 'fails', 'wrong', 'breaks']) {
+  const agents = {
+    echo: code('export default ({ name }: { name: string }) => ({ said: name })\n'),
+    chatty: code(CHATTY),
+    slow: code(SLOW),
+    fails: code("export default () => { throw new Error('No luck.') }\n"),
+    wrong: code('export default () => ({ said: 3 })\n'),
+    breaks: { ...greeter('x', 'env: [WORKS]'), 'agent.ts': breaks },
+  }
+  for (const [folder, files] of Object.entries(agents)) {
+    cli.write(inFolder(folder, files))
     await cli.json(['publish', folder, '--no-types'])
   }
 })
 
-const run = (slug: string, options: string[] = [], stdin = '{"name":"Ada"}') =>
-  cli.run(['run', slug, '--input', '-', ...options], { stdin })
+const run = (slug: string) => cli.run(['run', slug, '--input', '-'], { stdin: '{"name":"Ada"}' })
 
 const start = (slug: string, options: string[] = [], stdin = '{"name":"Ada"}') =>
   cli.start(['run', slug, '--input', '-', ...options], { stdin })
@@ -57,9 +58,7 @@ describe('run', () => {
   it('redirects console output of the agent to stderr', async () => {
     const { stdout, stderr } = await start('chatty', ['--json']).ended
     expect(JSON.parse(stdout)).toEqual({ said: 'ADA' })
-    expect(stderr).toContain('loaded')
-    expect(stderr).toContain('on the console')
-    expect(stderr).toContain('on stdout')
+    for (const text of ['loaded', 'on the console', 'on stdout']) expect(stderr).toContain(text)
   })
 
   it.each([

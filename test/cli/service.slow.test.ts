@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createClient, waitForExecution } from '../support/service/client.ts'
+import { createClient, createLocalClient, readDevToken, waitForExecution } from '../support/service/client.ts'
 import { type Service, startService } from '../support/service/start-service.ts'
 import { greeter, inFolder, newCli } from './cli.ts'
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const publishing = slugs.map((slug) => cli.start(['publish', slug, '--no-types']).ended)
   expect((await Promise.all(publishing)).map(({ code }) => code)).toEqual([0, 0])
   service = await startService({ dataDir: cli.dataDir })
-  call = createClient(service.url, readFileSync(join(cli.dataDir, 'dev-token'), 'utf8').trim())
+  call = createLocalClient(service.url, cli.dataDir)
 })
 afterAll(async () => {
   await service?.stop()
@@ -52,8 +52,9 @@ describe('the CLI while the service runs', () => {
     expect([response.status, response.json]).toEqual([200, { said: 'Hello Ada' }])
     const listing = ['tokens', 'list', '--url', service.url, '--token']
     expect((await cli.json([...listing, token], { code: 1 })).error.code).toBe('Forbidden')
-    const development = readFileSync(join(cli.dataDir, 'dev-token'), 'utf8').trim()
-    expect(await cli.json([...listing, development])).toContainEqual(expect.objectContaining({ id }))
+    expect(await cli.json([...listing, readDevToken(cli.dataDir)])).toContainEqual(
+      expect.objectContaining({ id }),
+    )
     await cli.json(['tokens', 'revoke', id])
     // The service caches authorizations for a moment.
     await vi.waitFor(async () => expect((await own('GET', '/v1/agents')).status).toBe(401))
@@ -106,10 +107,9 @@ describe('the CLI while the service runs', () => {
     const waiting = cli.start(['approvals'])
     await waiting.ended
     expect(waiting.stderr()).toBe(`Working on data (${service.url})…\n`)
-    const url = ['--url', service.url, '--token', readFileSync(join(cli.dataDir, 'dev-token'), 'utf8')]
-    expect((await cli.run(['publish', 'hello', '--no-types', ...url])).stdout).toContain(
-      `Published hello to ${service.url}.`,
-    )
+    const url = ['--url', service.url, '--token', readDevToken(cli.dataDir)]
+    const published = await cli.run(['publish', 'hello', '--no-types', ...url])
+    expect(published.stdout).toContain(`Published hello to ${service.url}.`)
   })
 })
 

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { inject as injectFaults } from '../support/proxy/faults.ts'
 import { type ProxyRequest, startProxy } from '../support/proxy/start-proxy.ts'
-import { newCli } from './cli.ts'
+import { cliOfFile } from './cli.ts'
 
-const cli = newCli()
-afterAll(cli.remove)
+const cli = cliOfFile()
 
 const UNKNOWN = '0199f3a8-5f1e-7c63-9a51-3d0f6f0b7c11'
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
@@ -57,11 +56,8 @@ describe('tokens', () => {
     expect(stdout).toMatch(/^aes_[0-9A-Za-z]{43}\n$/)
     expect(stderr).toContain('Save it now: it is not shown again.')
 
-    const lists = [
-      await cli.run(['tokens', 'list', '--org', org.id]),
-      await cli.run(['tokens', 'list', '--org', org.id, '--json']),
-    ]
-    for (const { stdout: list } of lists) {
+    for (const format of [[], ['--json']]) {
+      const { stdout: list } = await cli.run(['tokens', 'list', '--org', org.id, ...format])
       expect(list).toContain('ci')
       expect(list).toContain(created.token.slice(0, 8))
       expect(list).not.toContain(created.token.slice(0, 9))
@@ -72,14 +68,9 @@ describe('tokens', () => {
 
   it('creates a token with limits, which the list shows', async () => {
     const limits = [
-      '--scopes',
-      'run,read,run',
       '--agents',
       'hello, later',
-      '--tenant',
-      'acme',
-      '--rate',
-      '10/s',
+      ...'--scopes run,read,run --tenant acme --rate 10/s'.split(' '),
     ]
     const args = ['tokens', 'create', '--name', 'limited', '--org', org.id, ...limits]
     const expected = { scopes: ['run', 'read'], agents: ['hello', 'later'], tenantId: 'acme', rate: 10 }
@@ -111,15 +102,12 @@ describe('tokens', () => {
   const rotate = (id: string, ...options: string[]) => cli.json(['tokens', 'rotate', id, ...options])
 
   it('rotates a token: the new one may do the same, and the old one ends after the overlap', async () => {
-    const limits = ['--scopes', 'run', '--agents', 'hello', '--tenant', 'acme', '--rate', '7/s']
-    const create = ['tokens', 'create', '--name', 'old', '--org', org.id, '--expires', '30', ...limits]
+    const limits = '--expires 30 --scopes run --agents hello --tenant acme --rate 7/s'.split(' ')
+    const create = ['tokens', 'create', '--name', 'old', '--org', org.id, ...limits]
     const old = await cli.json(create)
     const earliest = Date.now() + 3_600_000
-    const { id, token, expiresAt, replacedId, replacedEndsAt, ...others } = await rotate(
-      old.id,
-      '--overlap',
-      '1h',
-    )
+    const rotated = await rotate(old.id, '--overlap', '1h')
+    const { id, token, expiresAt, replacedId, replacedEndsAt, ...others } = rotated
     expect(token).toMatch(/^aes_[0-9A-Za-z]{43}$/)
     expect([id === old.id, token === old.token, replacedId]).toEqual([false, false, old.id])
     expect(others).toMatchObject({

@@ -1,17 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { Trial, TrialItem } from '../../clients/typescript/src/index.ts'
 import type { Gate } from '../../lib/core/trial.ts'
 import { anItem, aTrial, TRIAL_ID, TRIED_VERSION } from '../support/a-trial.ts'
 import { newOrganization } from '../support/engine/organization.ts'
 import { startServer } from '../support/service/start-server.ts'
-import { greeter, inFolder, newCli } from './cli.ts'
+import { cliOfFile, greeter, inFolder } from './cli.ts'
 
-const cli = newCli()
-beforeAll(cli.openDatabase)
-afterAll(cli.remove)
+const cli = cliOfFile({ hasDatabase: true })
 
 const CURRENT = '01a2003b-0000-76ff-97ee-7005494d15b8'
 
@@ -97,9 +95,8 @@ describe('agents trial', () => {
     })
     const { code, stdout } = await run('trial', 'triage', '--models', 'recorded')
     expect(code).toBe(1)
-    expect(
-      stdout.match(/^(REGRESSED|DIVERGED|CHANGED) {2,}\S+ →/gm)?.map((line) => line.split(' ')[0]),
-    ).toEqual(['REGRESSED', 'DIVERGED', 'CHANGED'])
+    const listed = stdout.match(/^[A-Z]+(?= {2,}\S+ →)/gm)
+    expect(listed).toEqual(['REGRESSED', 'DIVERGED', 'CHANGED'])
     expect(stdout).toContain('  Diverged: refund was not called.\n')
     expect(stdout).toMatch(
       /is not met:\n {2}1 run regressed; at most 0 may \(maxRegressed\)\.\n {2}1 run failed or diverged/,
@@ -154,10 +151,8 @@ describe('agents trial', () => {
       'error: Cannot try the version: --max-cost is required, because the trial calls models.\n',
     )
     const asJson = await run('trial', 'triage', '--json')
-    expect([asJson.code, JSON.parse(asJson.stdout).error.message]).toEqual([
-      2,
-      expect.stringContaining('--max-cost is required'),
-    ])
+    expect(asJson.code).toBe(2)
+    expect(JSON.parse(asJson.stdout).error.message).toContain('--max-cost is required')
     expect(readdirSync(cli.folder).filter((name) => name.startsWith('refused'))).toEqual([])
   })
 })

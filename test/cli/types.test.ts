@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { typeCheck } from '../support/data/type-check.ts'
 import { newOrganization } from '../support/engine/organization.ts'
-import { greeter, inFolder, newCli } from './cli.ts'
+import { cliOfFile, greeter, inFolder } from './cli.ts'
 
-const cli = newCli()
-afterAll(cli.remove)
+const cli = cliOfFile()
 
 beforeAll(async () => {
   cli.write({ ...inFolder('greet-someone', greeter('Hello')), ...inFolder('a-draft', greeter('Hi')) })

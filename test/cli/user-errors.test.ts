@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { UserError } from '../../cli/errors.ts'
 import { createProgram } from '../../cli/program.ts'
 import { badFolders } from './bad-documents.ts'
-import { inFolder, newCli } from './cli.ts'
+import { cliOfFile, inFolder } from './cli.ts'
 
-const cli = newCli()
+const cli = cliOfFile()
 beforeAll(() => void vi.stubEnv('DATA_DIR', cli.dataDir))
-afterAll(cli.remove)
 
 describe('publish of an invalid folder', () => {
   // In this process, because starting one per folder takes most of the time.

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inFolder, newCli } from './cli.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { cliOfFile, inFolder } from './cli.ts'
 
-const cli = newCli()
-beforeAll(cli.openDatabase)
-afterAll(cli.remove)
+const cli = cliOfFile({ hasDatabase: true })
 
 const ID = '01a2003b-8f87-750a-aa33-59d20cae9811'
 
@@ -28,14 +26,9 @@ export default async (input, context) => ({ got: JSON.stringify(await RUNS[input
 `
 
 beforeAll(() => {
-  const inputs = ['approval', 'signal', 'both', 'time', 'minute'].map((name) => [
-    `${name}.json`,
-    JSON.stringify({ for: name }),
-  ])
-  cli.write({
-    ...inFolder('waits', { 'agent.md': DOCUMENT, 'agent.ts': CODE }),
-    ...Object.fromEntries(inputs),
-  })
+  cli.write(inFolder('waits', { 'agent.md': DOCUMENT, 'agent.ts': CODE }))
+  for (const name of ['approval', 'signal', 'both', 'time', 'minute'])
+    cli.write({ [`${name}.json`]: JSON.stringify({ for: name }) })
 })
 
 async function run(name: string, stdin: string) {
@@ -62,10 +55,8 @@ describe('run with the folder of an agent that waits', () => {
   })
 
   it('asks for signals, and skips times', async () => {
-    expect((await run('signal', 'lost 1\npaid {\npaid {"usd": 5}\n')).got).toEqual({
-      signal: 'paid',
-      data: { usd: 5 },
-    })
+    const { got } = await run('signal', 'lost 1\npaid {\npaid {"usd": 5}\n')
+    expect(got).toEqual({ signal: 'paid', data: { usd: 5 } })
     expect((await run('both', '\n[1]\n')).got).toEqual([null, [1]])
     expect((await run('minute', '\n')).stderr).toMatch(/^Waits: nap, until \S+ \(in [456]\d seconds\)\n/)
   })

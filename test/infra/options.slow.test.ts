@@ -31,14 +31,11 @@ const outputOf = (of: Template, name: string) => of.findOutputs(name)[name]?.Val
 const resourceOf = (of: Template, name: FunctionName) =>
   findFunctionResource(of, 'AWS::Lambda::Function', name).Properties
 
-describe('OPTION_SETS', () => {
+it('OPTION_SETS have every setting with another value than its default', () => {
   const valuesOf = (set: Record<string, unknown>) => readSettings(new App({ context: set }).node)
   const sets = Object.values(OPTION_SETS).map(valuesOf)
   const names = Object.keys(STACK_SETTINGS) as (keyof Settings)[]
-
-  it('have every setting with another value than its default', () => {
-    expect(names.filter((name) => sets.every((set) => set[name] === valuesOf({})[name]))).toEqual([])
-  })
+  expect(names.filter((name) => sets.every((set) => set[name] === valuesOf({})[name]))).toEqual([])
 })
 
 const BACKGROUND = FUNCTION_NAMES.filter((name) => /^(process|sweep|deliver)-/.test(name))
@@ -50,72 +47,38 @@ const MARKING = FUNCTION_NAMES.filter((name) => {
 })
 
 describe('the variables of functions', () => {
+  const having = (of: Template, variable: string, value: unknown) =>
+    FUNCTION_NAMES.filter((name) => variablesOf(of, name)[variable] === value).toSorted()
+  const LEARNING = [...AGENT_FUNCTIONS, 'give-feedback'] as const
+
   it.each<[string, unknown, readonly FunctionName[], unknown, readonly FunctionName[]]>([
     // By default, and with every option: the value, and the functions that have it.
     ['EXECUTION_RETENTION_DAYS', undefined, FUNCTION_NAMES, '30', FUNCTION_NAMES],
     ['MAX_OPEN_EXECUTIONS', '1000', STARTING, '10', STARTING],
     ['MAX_WAIT_DAYS', '30', STARTING, '365', FUNCTION_NAMES],
     ['MAX_SUSPENDED_EXECUTIONS', '100000', STARTING, '20', STARTING],
-    ['ENVIRONMENT_NAME', undefined, FUNCTION_NAMES, 'staging', ['get-me']],
     ['HTTP_PUBLISHING', 'off', ['get-me', 'publish-agent'], undefined, FUNCTION_NAMES],
-    [
-      'MODEL_ENDPOINTS',
-      undefined,
-      FUNCTION_NAMES,
-      ALL_OPTIONS.modelEndpoints,
-      [...MODEL_FUNCTIONS, 'give-feedback'],
-    ],
-    [
-      'OPENAI_API_KEY_PARAMETER',
-      undefined,
-      FUNCTION_NAMES,
-      '/team/openai',
-      [...AGENT_FUNCTIONS, 'give-feedback'],
-    ],
-    [
-      'ANTHROPIC_API_KEY_PARAMETER',
-      undefined,
-      FUNCTION_NAMES,
-      '/team/anthropic',
-      [...AGENT_FUNCTIONS, 'give-feedback'],
-    ],
-    ['EVENT_BUS', undefined, FUNCTION_NAMES, 'events', MARKING],
-    ['WEBHOOK_URLS', undefined, FUNCTION_NAMES, 'on', ['manage-batches', 'run-agent']],
-    [
-      'WEBHOOK_HOSTS',
-      undefined,
-      FUNCTION_NAMES,
-      'receiver.internal:8080',
-      ['deliver-events', 'manage-webhooks', 'publish-agent'],
-    ],
-    [
-      'OIDC_ISSUER',
-      undefined,
-      FUNCTION_NAMES,
-      ALL_OPTIONS.oidcIssuer,
-      FUNCTION_NAMES.filter((name) => !BACKGROUND.includes(name)),
-    ],
-    [
-      'OIDC_AUDIENCE',
-      undefined,
-      FUNCTION_NAMES,
-      ALL_OPTIONS.oidcAudience,
-      ['authorize-request', 'serve-console'],
-    ],
-    [
-      'OIDC_MAPPING',
-      undefined,
-      FUNCTION_NAMES,
-      ALL_OPTIONS.oidcMapping,
-      ['authorize-request', functionOf('get-resource-metadata')],
-    ],
-    ['OIDC_CLIENT_ID', undefined, FUNCTION_NAMES, 'console', ['serve-console']],
-    ['OIDC_SCOPE', undefined, FUNCTION_NAMES, 'openid profile', ['serve-console']],
   ])('%s are where they are used', (variable, byDefault, defaultNames, value, names) => {
-    const having = (of: Template, expected: unknown) =>
-      FUNCTION_NAMES.filter((name) => variablesOf(of, name)[variable] === expected).toSorted()
-    expect(having(defaults, byDefault)).toEqual(defaultNames.toSorted())
-    expect(having(every, value)).toEqual(names.toSorted())
+    expect(having(defaults, variable, byDefault)).toEqual(defaultNames.toSorted())
+    expect(having(every, variable, value)).toEqual(names.toSorted())
+  })
+
+  it.each<[string, string, readonly FunctionName[]]>([
+    ['ENVIRONMENT_NAME', 'staging', ['get-me']],
+    ['MODEL_ENDPOINTS', ALL_OPTIONS.modelEndpoints, [...MODEL_FUNCTIONS, 'give-feedback']],
+    ['OPENAI_API_KEY_PARAMETER', '/team/openai', LEARNING],
+    ['ANTHROPIC_API_KEY_PARAMETER', '/team/anthropic', LEARNING],
+    ['EVENT_BUS', 'events', MARKING],
+    ['WEBHOOK_URLS', 'on', ['manage-batches', 'run-agent']],
+    ['WEBHOOK_HOSTS', 'receiver.internal:8080', ['deliver-events', 'manage-webhooks', 'publish-agent']],
+    ['OIDC_ISSUER', ALL_OPTIONS.oidcIssuer, FUNCTION_NAMES.filter((name) => !BACKGROUND.includes(name))],
+    ['OIDC_AUDIENCE', ALL_OPTIONS.oidcAudience, ['authorize-request', 'serve-console']],
+    ['OIDC_MAPPING', ALL_OPTIONS.oidcMapping, ['authorize-request', functionOf('get-resource-metadata')]],
+    ['OIDC_CLIENT_ID', 'console', ['serve-console']],
+    ['OIDC_SCOPE', 'openid profile', ['serve-console']],
+  ])('%s are where they are used, and nowhere by default', (variable, value, names) => {
+    expect(having(defaults, variable, undefined)).toEqual(FUNCTION_NAMES.toSorted())
+    expect(having(every, variable, value)).toEqual(names.toSorted())
   })
 
   it('have a scope that the mapping of the identity provider names', () => {
@@ -134,9 +97,8 @@ describe('the permissions of functions', () => {
       expect(readersIn(other, parameter)).toEqual(AGENT_FUNCTIONS.toSorted())
       expect(readersIn(every, parameter)).toEqual([...AGENT_FUNCTIONS, 'give-feedback'].toSorted())
     }
-    expect(
-      Object.keys(variablesOf(other, 'give-feedback')).filter((name) => /_PARAMETER$/.test(name)),
-    ).toEqual([])
+    const names = Object.keys(variablesOf(other, 'give-feedback'))
+    expect(names.filter((name) => /_PARAMETER$/.test(name))).toEqual([])
   })
 
   it.each<[string, Template, RegExp | null]>([
@@ -159,12 +121,10 @@ const mappingsOf = (of: Template, prefix: string, property: 'BatchSize' | 'Scali
     .map(([, { Properties }]) => Properties[property])
 
 describe('accountConcurrency', () => {
+  // `toEqual` ignores those that are undefined.
   const reservedIn = (of: Template) =>
     Object.fromEntries(
-      FUNCTION_NAMES.flatMap((name) => {
-        const { ReservedConcurrentExecutions: reserved } = resourceOf(of, name)
-        return reserved === undefined ? [] : [[name, reserved]]
-      }),
+      FUNCTION_NAMES.map((name) => [name, resourceOf(of, name).ReservedConcurrentExecutions]),
     )
 
   it('reserves concurrency, and limits each organization to a share of it', () => {
@@ -213,10 +173,8 @@ describe('webAcl', () => {
     expect([rate.Action, rate.Statement.RateBasedStatement.AggregateKeyType]).toEqual([{ Block: {} }, 'IP'])
     const { Name, RuleActionOverrides } = common.Statement.ManagedRuleGroupStatement
     expect([Name, common.OverrideAction]).toEqual(['AWSManagedRulesCommonRuleSet', { None: {} }])
-    for (const { Name: rule, ActionToUse } of RuleActionOverrides) {
-      expect(rule).toMatch(/_BODY$/)
-      expect(ActionToUse).toEqual({ Count: {} })
-    }
+    for (const override of RuleActionOverrides)
+      expect(override).toEqual({ Name: expect.stringMatching(/_BODY$/), ActionToUse: { Count: {} } })
     const { ResourceArn } = findResource(every, 'AWS::WAFv2::WebACLAssociation').Properties
     expect(JSON.stringify(ResourceArn)).toMatch(/\/stages\/.*Stage/)
   })
@@ -294,38 +252,21 @@ describe('by default', () => {
 })
 
 describe('stackName', () => {
-  it('replaces the default name everywhere', () => {
+  it('replaces the default name everywhere, and is the cost allocation tag', () => {
     expect(JSON.stringify(every.toJSON())).not.toContain('AgentExecutionService')
-  })
-})
-
-describe('the cost allocation tag', () => {
-  it.each(['DynamoDB::Table', 'Lambda::Function', 'SQS::Queue', 'Logs::LogGroup', 'ApiGateway::RestApi'])(
-    'has the name of the service: %s',
-    (type) => {
+    for (const type of [
+      'DynamoDB::Table',
+      'Lambda::Function',
+      'SQS::Queue',
+      'Logs::LogGroup',
+      'ApiGateway::RestApi',
+    ])
       for (const { Properties } of Object.values(findResources(every, `AWS::${type}`)))
-        expect(Properties.Tags).toContainEqual({ Key: 'agent-execution-service', Value: 'staging' })
-    },
-  )
+        expect(Properties.Tags, type).toContainEqual({ Key: 'agent-execution-service', Value: 'staging' })
+  })
 })
 
-describe('rejected settings', () => {
-  it.each([
-    [{ accountConcurrency: 1_000, runnerConcurrency: 500 }, 'has room for runnerConcurrency=451'],
-    [
-      { eventBus: 'events', executionRetentionDays: 4 },
-      'eventBus requires executionRetentionDays to be at least 5',
-    ],
-    [{ provisionedReadUnits: 5 }, 'set both provisionedReadUnits and provisionedWriteUnits'],
-    [
-      { provisionedReadUnits: 5, provisionedWriteUnits: 5, maxReadUnits: 4 },
-      'maxReadUnits must not be less than provisionedReadUnits',
-    ],
-    [{ warmWriteUnits: 3_999 }, 'Invalid context value warmWriteUnits'],
-    [{ tableName: 'a/b' }, 'Invalid context value tableName'],
-    [{ deployment: 'canary', monitoring: true }, 'Allowed: allAtOnce, canary10Percent5Minutes'],
-    [{ corsOrigins: "https://a'b.example" }, 'Invalid context value corsOrigins'],
-  ])('%j', (context, message) => {
-    expect(() => synthesize(context)).toThrow(message)
-  })
+it('rejects more runners than the quota of the account has room for', () => {
+  const context = { accountConcurrency: 1_000, runnerConcurrency: 500 }
+  expect(() => synthesize(context)).toThrow('has room for runnerConcurrency=451')
 })

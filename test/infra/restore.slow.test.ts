@@ -6,11 +6,7 @@ import { findResource, findResources, synthesize, variablesOf } from './synthesi
 const NAME = 'AgentExecutionService-Restored-20261123'
 const template = synthesize()
 const paused = synthesize(OPTION_SETS['other values'])
-const attached = synthesize({
-  tableName: NAME,
-  kms: true,
-  deployment: 'canary10Percent5Minutes',
-})
+const attached = synthesize({ tableName: NAME, kms: true, deployment: 'canary10Percent5Minutes' })
 const live = synthesize({ tableName: NAME, paused: false })
 
 type Template = typeof template
@@ -18,30 +14,25 @@ type Template = typeof template
 const valuesOf = (of: Template, variable: string) =>
   new Set(FUNCTION_NAMES.map((name) => variablesOf(of, name)[variable]))
 
+const propertiesOf = (of: Template, type: string) =>
+  Object.values(findResources(of, `AWS::${type}`)).map(({ Properties }) => Properties)
+
 const switchesOf = (of: Template) => [
-  ...Object.values(findResources(of, 'AWS::Lambda::EventSourceMapping')).map(
-    ({ Properties }) => Properties.Enabled ?? true,
-  ),
-  ...Object.values(findResources(of, 'AWS::Events::Rule')).map(
-    ({ Properties }) => Properties.State === 'ENABLED',
-  ),
+  ...propertiesOf(of, 'Lambda::EventSourceMapping').map(({ Enabled = true }) => Enabled),
+  ...propertiesOf(of, 'Events::Rule').map(({ State }) => State === 'ENABLED'),
 ]
 
 describe('tableName', () => {
   it('is the table of every function, and its indexes those of their permissions', () => {
     for (const of of [attached, live]) {
       expect(valuesOf(of, 'TABLE_NAME')).toEqual(new Set([NAME]))
-      const statements = Object.values(findResources(of, 'AWS::IAM::Policy')).flatMap(
-        ({ Properties }) => Properties.PolicyDocument.Statement,
-      )
-      const resources = statements
+      const resources = propertiesOf(of, 'IAM::Policy')
+        .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
         .filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:'))
         .map(({ Resource }) => JSON.stringify(Resource))
       expect(resources.length).toBeGreaterThan(FUNCTION_NAMES.length)
       for (const resource of resources) expect(resource).toContain(`:table/${NAME}`)
-      expect(resources.some((resource) => resource.includes(`:table/${NAME}/index/open-executions`))).toBe(
-        true,
-      )
+      expect(resources.join()).toContain(`:table/${NAME}/index/open-executions`)
     }
   })
 

@@ -6,12 +6,7 @@ import { AgentExecutionService, type AgentExecutionServiceProps } from '../../in
 import { parseProps, readSettings, type SettingProps } from '../../infra/settings.ts'
 import { findResources, withApp, withStack } from './synthesize.ts'
 
-const ALL: AgentExecutionServiceProps = {
-  corsOrigins: '*',
-  kms: true,
-  webAcl: true,
-  alarmSubscriptions: 'ops@example.com',
-}
+const ALL = { corsOrigins: '*', kms: true, webAcl: true, alarmSubscriptions: 'ops@example.com' }
 
 /** Services with every option do not always fit into one stack. */
 const NO_LIMIT = { '@aws-cdk/core:stackResourceLimit': 0 }
@@ -30,11 +25,10 @@ const withServices = <T>(
   })
 
 /** Every name in the template that has to be unique in an account, or that separates metrics and secrets. */
-function findNames(template: Template, type: string, ...properties: string[]): unknown[] {
-  return Object.values(findResources(template, type)).flatMap(({ Properties }) =>
-    properties.map((name) => name.split('.').reduce((value, key) => value?.[key], Properties)),
+const findNames = (template: Template, type: string, property: string): unknown[] =>
+  Object.values(findResources(template, type)).map(({ Properties }) =>
+    property.split('.').reduce((value, key) => value?.[key], Properties),
   )
-}
 
 describe('AgentExecutionService', () => {
   it('offers its URL, table, queues, alarms, API and functions', () => {
@@ -50,11 +44,11 @@ describe('AgentExecutionService', () => {
   })
 
   it.each([
-    ['Agents', 'Shop', /^Shop-Agents-[0-9A-F]{8}$/],
-    ['Default', 'Shop', /^Shop$/],
-    [`A${'x'.repeat(200)}`, 'Shop', /^Shop-.{95}$/],
-    ['a_b.c é', 'Shop', /^Shop-abc-[0-9A-F]{8}$/],
-  ])('with the id %s has a name that starts with that of the stack', (id, _, expected) => {
+    ['Agents', /^Shop-Agents-[0-9A-F]{8}$/],
+    ['Default', /^Shop$/],
+    [`A${'x'.repeat(200)}`, /^Shop-.{95}$/],
+    ['a_b.c é', /^Shop-abc-[0-9A-F]{8}$/],
+  ])('with the id %s has a name that starts with that of the stack', (id, expected) => {
     withServices({ [id]: {} }, (_stack, [service]) => expect(service?.name).toMatch(expected))
   })
 
@@ -79,19 +73,16 @@ describe('AgentExecutionService', () => {
         expect(countBy('METRICS_NAMESPACE', name)).toBe(variables.length / 2)
         expect(countBy('SECRETS_PREFIX', `/aes/${name}/secrets`)).toBe(3)
       }
-      const filters = findNames(
-        template,
-        'AWS::Logs::MetricFilter',
-        'MetricTransformations.0.MetricNamespace',
-      )
+      const namespace = 'MetricTransformations.0.MetricNamespace'
+      const filters = findNames(template, 'AWS::Logs::MetricFilter', namespace)
       expect([...new Set(filters)].sort()).toEqual([own, other].sort())
     })
   })
 
   it('rejects the name of another service of the stack', () => {
-    expect(() =>
-      withServices({ First: { name: 'agents' }, Second: { name: 'agents' } }, () => undefined),
-    ).toThrow('Invalid props: another service of the stack has the name agents.')
+    const services = { First: { name: 'agents' }, Second: { name: 'agents' } }
+    const message = 'Invalid props: another service of the stack has the name agents.'
+    expect(() => withServices(services, () => undefined)).toThrow(message)
   })
 })
 

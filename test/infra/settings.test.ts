@@ -78,6 +78,10 @@ describe('readSettings', () => {
     ['stageName', 'a/b'],
     ['responseStreaming', 'of'],
     ['corsOrigins', 'https://a.example/path'],
+    ['corsOrigins', "https://a'b.example"],
+    ['deployment', 'canary'],
+    ['tableName', 'a/b'],
+    ['warmWriteUnits', 3_999],
     ['defaultModel', 'gpt-5'],
     ['modelPrices', '{"openai/gpt-5": 1}'],
     ['maxOpenExecutions', 0],
@@ -125,12 +129,6 @@ describe('readSettings', () => {
       /stageName: "a\/b"\..*\n.* modelPrices: .*unknown rate "outptu".*\n.* kms: "1"/,
     )
   })
-
-  it.each([{ domainName: 'agents.example.com' }, { certificateArn }])('rejects %j alone', (context) => {
-    expect(() => read(context)).toThrow(
-      'Invalid settings: set both domainName and certificateArn, or neither.',
-    )
-  })
 })
 
 const IDENTITY = {
@@ -142,8 +140,22 @@ const IDENTITY = {
 describe('rejected combinations', () => {
   it.each([
     [
-      { alarmSubscriptions: 'ops@example.com', monitoring: 'false' },
+      { domainName: 'agents.example.com' },
+      'Invalid settings: set both domainName and certificateArn, or neither.',
+    ],
+    [{ certificateArn }, 'Invalid settings: set both domainName and certificateArn, or neither.'],
+    [
+      { alarmSubscriptions: 'ops@example.com', monitoring: false },
       'alarmSubscriptions requires monitoring=true',
+    ],
+    [
+      { eventBus: 'a', executionRetentionDays: 4 },
+      'eventBus requires executionRetentionDays to be at least 5',
+    ],
+    [{ provisionedReadUnits: 5 }, 'set both provisionedReadUnits and provisionedWriteUnits'],
+    [
+      { provisionedReadUnits: 5, provisionedWriteUnits: 5, maxReadUnits: 4 },
+      'maxReadUnits must not be less than provisionedReadUnits',
     ],
     [
       {

@@ -17,9 +17,10 @@ const keys = (partitionKey: string, sortKey: string) => [
 ]
 
 describe('the table', () => {
-  it('has the keys and the TTL attribute of the schema', () => {
+  it('has the keys and the TTL attribute of the schema, and point-in-time recovery', () => {
     expect(Properties.KeySchema).toEqual(keys(TABLE.partitionKey, TABLE.sortKey))
     expect(Properties.TimeToLiveSpecification).toEqual({ AttributeName: TABLE.timeToLive, Enabled: true })
+    expect(Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
   })
 
   it('has the indexes and projections of the schema', () => {
@@ -46,15 +47,8 @@ describe('the table', () => {
     )
   })
 
-  it('has point-in-time recovery', () => {
-    expect(Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
-  })
-
-  it('is retained, except by a first deployment that fails', () => {
+  it('is retained, except by a first deployment that fails, and has deletion protection if it is set', () => {
     expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
-  })
-
-  it('has deletion protection if it is set', () => {
     const protectionOf = (of: typeof template) =>
       findResource(of, 'AWS::DynamoDB::Table').Properties.DeletionProtectionEnabled
     expect([template, every].map(protectionOf)).toEqual([false, true])
@@ -78,18 +72,13 @@ describe('the throughput of the table and of all indexes', () => {
     return all.map((each) => each[property])
   }
   const everywhere = (value: unknown) => Array(tables).fill(value)
+  const LIMITED = { MaxReadRequestUnits: 100, MaxWriteRequestUnits: 100 }
   const WARM = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 10_000 }
 
   it.each<[string, typeof template, unknown, unknown, unknown]>([
     ['on demand without limits by default', template, undefined, undefined, undefined],
     ['warmed and provisioned', every, WARM, undefined, { ReadCapacityUnits: 10, WriteCapacityUnits: 10 }],
-    [
-      'warmed and limited on demand',
-      other,
-      WARM,
-      { MaxReadRequestUnits: 100, MaxWriteRequestUnits: 100 },
-      undefined,
-    ],
+    ['warmed and limited on demand', other, WARM, LIMITED, undefined],
   ])('is %s', (_, of, warm, onDemand, provisioned) => {
     expect(readFrom(of, 'WarmThroughput')).toEqual(everywhere(warm))
     expect(readFrom(of, 'OnDemandThroughput')).toEqual(everywhere(onDemand))
@@ -120,21 +109,16 @@ const [queueId = '', modelQueueId = '', deadLetterId = '', deliveryId = ''] = [
 ].map(findQueueId)
 
 describe('the queues', () => {
-  it('are two run queues and their dead-letter queue, and a delivery queue without one', () => {
-    const redrivePolicies = Object.entries(queues).map(([id, { Properties }]) => [
-      id,
-      Properties.RedrivePolicy,
-    ])
-    const policy = {
-      deadLetterTargetArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
-      maxReceiveCount: MAX_ATTEMPTS,
-    }
-    expect(Object.fromEntries(redrivePolicies)).toEqual({
-      [queueId]: policy,
-      [modelQueueId]: policy,
-      [deadLetterId]: undefined,
-      [deliveryId]: undefined,
+  it('are two run queues and their dead-letter queue, which keeps messages for 14 days, and a delivery queue', () => {
+    const deadLetterTargetArn = { 'Fn::GetAtt': [deadLetterId, 'Arn'] }
+    const policy = { RedrivePolicy: { deadLetterTargetArn, maxReceiveCount: MAX_ATTEMPTS } }
+    expect(Object.keys(queues)).toHaveLength(4)
+    expect(queues).toMatchObject({
+      [queueId]: { Properties: policy },
+      [modelQueueId]: { Properties: policy },
+      [deadLetterId]: { Properties: { MessageRetentionPeriod: 14 * 24 * 60 * 60 } },
     })
+    for (const id of [deadLetterId, deliveryId]) expect(queues[id]?.Properties.RedrivePolicy).toBeUndefined()
   })
 
   it.each([
@@ -156,10 +140,6 @@ describe('the queues', () => {
       Condition: { Bool: { 'aws:SecureTransport': 'false' } },
     })
   })
-
-  it('retain dead letters for 14 days', () => {
-    expect(queues[deadLetterId]?.Properties.MessageRetentionPeriod).toBe(14 * 24 * 60 * 60)
-  })
 })
 
 describe('the triggers', () => {
@@ -172,24 +152,22 @@ describe('the triggers', () => {
   )
 
   it.each([
-    ['one run', 1, queueId],
-    ['up to ten runs of model agents', 10, modelQueueId],
-  ])('invoke the runner with %s and report batch item failures', (_, BatchSize, id) => {
+    ['the runner with one run', 1, queueId, 'ProcessExecution', { MaximumConcurrency: 50 }],
+    [
+      'it with up to ten runs of model agents',
+      10,
+      modelQueueId,
+      'ProcessExecution',
+      { MaximumConcurrency: 50 },
+    ],
+    ['process-dead-letter with up to ten dead letters', 10, deadLetterId, 'ProcessDeadLetter', undefined],
+  ])('invoke %s, and report batch item failures', (_, BatchSize, id, prefix, ScalingConfig) => {
     expect(mappings).toContainEqual({
       BatchSize,
       EventSourceArn: { 'Fn::GetAtt': [id, 'Arn'] },
-      FunctionName: expect.stringContaining('"ProcessExecutionFunctionAlias'),
+      FunctionName: expect.stringContaining(`"${prefix}FunctionAlias`),
       FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: 50 },
-    })
-  })
-
-  it('invoke process-dead-letter with up to ten dead letters', () => {
-    expect(mappings).toContainEqual({
-      BatchSize: 10,
-      EventSourceArn: { 'Fn::GetAtt': [deadLetterId, 'Arn'] },
-      FunctionName: expect.stringContaining('"ProcessDeadLetterFunctionAlias'),
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig,
     })
   })
 

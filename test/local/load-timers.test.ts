@@ -21,14 +21,8 @@ it('sends the messages of runs that wake within 15 minutes, each with the delay 
     const execution = anExecution({ organizationId: system.newId(), now: at, lease })
     await stores.executions.create({ execution })
     const suspension = { at, until, waits }
-    const openUntil = timerOf({ times }, suspension)
-    await stores.executions.suspend({
-      execution,
-      owner: 'me',
-      suspension,
-      openUntil,
-      deadlineAt: until + MINUTE,
-    })
+    const limits = { openUntil: timerOf({ times }, suspension), deadlineAt: until + MINUTE }
+    await stores.executions.suspend({ execution, owner: 'me', suspension, ...limits })
     return execution.id
   }
   const late = await suspended(START - 40 * SECOND, START - 28 * SECOND)
@@ -36,17 +30,10 @@ it('sends the messages of runs that wake within 15 minutes, each with the delay 
   const almost = await suspended(START - MINUTE, START + 13 * MINUTE)
   const long = await suspended(START - 60 * MINUTE, START + 2 * SECOND)
   await suspended(START - 60 * MINUTE, START + 16 * MINUTE)
-  const waits: Wait[] = [
-    { kind: 'signal', name: 'paid', signals: ['paid'], since: new Date(START).toISOString(), until: null },
-  ]
+  const at = new Date(START).toISOString()
+  const waits: Wait[] = [{ kind: 'signal', name: 'paid', signals: ['paid'], since: at, until: null }]
   const signalled = await suspended(START - 60 * MINUTE, START + 24 * 60 * MINUTE, waits)
-  const signal = {
-    id: system.newId(),
-    name: 'paid',
-    data: null,
-    bytes: 4,
-    receivedAt: new Date(START).toISOString(),
-  }
+  const signal = { id: system.newId(), name: 'paid', data: null, bytes: 4, receivedAt: at }
   await stores.signals.put({ executionId: signalled, signal })
   await suspended(START - 60 * MINUTE, START + 24 * 60 * MINUTE, waits)
   const sent = new Map<string, number | undefined>()
@@ -55,13 +42,11 @@ it('sends the messages of runs that wake within 15 minutes, each with the delay 
       if ('executionId' in message && message.wakes) sent.set(message.executionId, message.delayMs)
   }
   await loadTimers({ ...stores, queue: { sendBatch }, system: { now: () => START } })
-  expect(sent).toEqual(
-    new Map([
-      [late, 0],
-      [short, 5 * SECOND],
-      [almost, 13 * MINUTE],
-      [long, 2 * SECOND],
-      [signalled, 0],
-    ]),
-  )
+  expect(Object.fromEntries(sent)).toEqual({
+    [late]: 0,
+    [short]: 5 * SECOND,
+    [almost]: 13 * MINUTE,
+    [long]: 2 * SECOND,
+    [signalled]: 0,
+  })
 })

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { promoteVersion } from '../../lib/agents/lifecycle/change-agent.ts'
 import { resolveAgent } from '../../lib/agents/resolve-agent.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
@@ -10,13 +10,12 @@ import { hashSources, sourcesOutside } from '../../local/checked-agents.ts'
 import { DEVELOPMENT_ORGANIZATION } from '../../local/development.ts'
 import { loadAgent } from '../../local/load-agent.ts'
 import { publishFolder } from '../../local/publish-folder.ts'
-import { newCli } from '../cli/cli.ts'
+import { cliOfFile } from '../cli/cli.ts'
 import { sharedTable } from '../support/engine/organization.ts'
 
 vi.mock('../../local/load-agent.ts', { spy: true })
 
-const cli = newCli()
-afterAll(cli.remove)
+const cli = cliOfFile()
 const stores = openStores(sharedTable())
 const store = stores.agents
 let folder: string
@@ -68,15 +67,22 @@ async function publishByCommand(draft: boolean): Promise<void> {
 
 const entriesOf = async (agentId: string) => {
   const { organizationId } = reference()
-  const { items } = await stores.audit.list({
-    organizationId,
-    target: agentId,
-    from: 0,
-    limit: 20,
-    after: null,
-  })
+  const range = { from: 0, limit: 20, after: null }
+  const { items } = await stores.audit.list({ organizationId, target: agentId, ...range })
   return items.map(({ action, result, source, changes }) => ({ action, result, source, changes }))
 }
+
+/** Publishes two versions, and returns to the first. */
+async function rollBack() {
+  await publish()
+  const first = await currentVersion()
+  write('agents/one/agent.md', document('Other'))
+  await publish()
+  await promote(first?.id)
+  return first
+}
+const promote = (versionId: string | undefined) =>
+  promoteVersion({ by: { by: 'author' }, ...reference(), system, versionId: String(versionId) })
 
 const published = () => ({ agents: [{ slug, isNew: true }], loaded: 1 })
 const unchanged = () => ({ agents: [{ slug, isNew: false }], loaded: 0 })
@@ -85,10 +91,7 @@ describe('publishFolder', () => {
   it.each([
     ['its document', () => write('agents/one/agent.md', document('Two'))],
     ['its code', () => write('agents/one/agent.ts', `export default () => ({ text: 'new' })`)],
-    [
-      'a file outside the folder that its code imports',
-      () => write('words.ts', `export const words = 'after'`),
-    ],
+    ['a file outside that its code imports', () => write('words.ts', `export const words = 'after'`)],
   ])('publishes it again when %s changes', async (_, change) => {
     await publish()
     change()
@@ -112,29 +115,24 @@ describe('publishFolder', () => {
   })
 
   it('leaves an unchanged folder alone when another version has become current: a rollback survives a restart', async () => {
-    await publish()
-    const first = await currentVersion()
-    write('agents/one/agent.md', document('Other'))
-    await publish()
-    await promoteVersion({ by: { by: 'author' }, ...reference(), system, versionId: String(first?.id) })
+    const first = await rollBack()
     expect(await publish()).toEqual(unchanged())
     expect((await currentVersion())?.id).toBe(first?.id)
   })
 
   it.each([
-    ['publish', false, 'One'],
-    ['dev or publish --draft, which stays a draft', true, 'One'],
-  ])('leaves a folder alone that was last published by %s', async (_, draft, current) => {
+    ['publish', false],
+    ['dev or publish --draft, which stays a draft', true],
+  ])('leaves a folder alone that was last published by %s', async (_, draft) => {
     await publish()
     const first = await currentVersion()
     write('agents/one/agent.md', document('Other'))
     await publishByCommand(draft)
-    if (!draft)
-      await promoteVersion({ by: { by: 'author' }, ...reference(), system, versionId: String(first?.id) })
+    if (!draft) await promote(first?.id)
     const checked = { ...unchanged(), loaded: 1 }
     expect(await publish()).toEqual(checked)
     expect(await publish()).toEqual(unchanged())
-    expect((await currentVersion())?.title).toBe(current)
+    expect((await currentVersion())?.title).toBe('One')
     // Back to what was published before: it differs from what was published last.
     write('agents/one/agent.md', document('Third'))
     expect(await publish()).toEqual(published())
@@ -147,11 +145,7 @@ describe('publishFolder', () => {
   })
 
   it('leaves a folder alone in which a file has changed that no version depends on, also after it was invalid', async () => {
-    await publish()
-    const first = await currentVersion()
-    write('agents/one/agent.md', document('Other'))
-    await publish()
-    await promoteVersion({ by: { by: 'author' }, ...reference(), system, versionId: String(first?.id) })
+    const first = await rollBack()
     write('agents/one/cases.yaml', '[]')
     expect(await publish()).toEqual({ ...unchanged(), loaded: 1 })
     write('agents/one/agent.md', '---')
@@ -216,12 +210,8 @@ describe('hashSources', () => {
 
 describe('sourcesOutside', () => {
   it('leaves out the folder and packages, whose versions are in the lock file', () => {
-    const sources = [
-      '/a/agents/one/agent.ts',
-      '/a/agents/one-more/x.ts',
-      '/a/node_modules/p/index.js',
-      '/b.ts',
-    ]
-    expect(sourcesOutside('/a/agents/one', sources)).toEqual(['/a/agents/one-more/x.ts', '/b.ts'])
+    const kept = ['/a/agents/one-more/x.ts', '/b.ts']
+    const sources = ['/a/agents/one/agent.ts', '/a/node_modules/p/index.js', ...kept]
+    expect(sourcesOutside('/a/agents/one', sources)).toEqual(kept)
   })
 })

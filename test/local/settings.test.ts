@@ -46,10 +46,8 @@ describe('readLocalSettings', () => {
       OTLP_SAMPLE_PERCENT: '1',
     })
     expect(JSON.stringify(defaults)).not.toContain('secret')
-    expect(
-      readLocalSettings({ ...sent, OTEL_TRACES_SAMPLER_ARG: '0' }).defaults.OTLP_ENDPOINT,
-    ).toBeUndefined()
-    expect(readLocalSettings({}).defaults.OTLP_ENDPOINT).toBeUndefined()
+    for (const unsent of [{ ...sent, OTEL_TRACES_SAMPLER_ARG: '0' }, {}])
+      expect(readLocalSettings(unsent).defaults.OTLP_ENDPOINT).toBeUndefined()
     expect(() => readLocalSettings({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(
       'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; it must be http/protobuf, http/json.',
     )

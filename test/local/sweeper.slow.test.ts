@@ -1,25 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { waitUntil } from '../support/processes/processes.ts'
 import { delay, inject as injectFault } from '../support/proxy/faults.ts'
 import { startProxy } from '../support/proxy/start-proxy.ts'
-import { startService } from '../support/service/start-service.ts'
+import { temporaryServices } from '../support/service/temporary-services.ts'
+
+const { newFolder, start } = temporaryServices()
 
 it('sweeps one after the other, however slow the table is', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'aes-sweeper-'))
   const proxy = await startProxy(inject('dynamodb'))
-  const service = await startService({
-    dataDir,
-    // A sweep every 500 ms.
-    environment: { DYNAMODB_ENDPOINT: proxy.url, LEASE_SECONDS: '1' },
-  })
+  // A sweep every 500 ms.
+  const service = await start(newFolder(), { DYNAMODB_ENDPOINT: proxy.url, LEASE_SECONDS: '1' })
   onTestFinished(async () => {
     await service.kill()
     await proxy.stop()
-    rmSync(dataDir, { recursive: true, force: true })
   })
   let queries = 0
   let overlaps = 0

@@ -21,12 +21,8 @@ it('the temporary folders of ended processes are removed, and no others', async 
   create(`agent-load-${ended}-aaaaaa`)
   create(`aes-types-${ended}-aaaaaa`)
   create(`aes-${ended}-aaaaaa`)
-  const kept = [
-    `aes-${process.pid}-aaaaaa`,
-    `aes-${ended}-served`,
-    'aes-service',
-    `other-${ended}-aaaaaa`,
-  ].sort()
+  const others = ['aes-service', `other-${ended}-aaaaaa`]
+  const kept = [`aes-${process.pid}-aaaaaa`, `aes-${ended}-served`, ...others].sort()
   for (const name of kept) create(name)
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(join(parent, `aes-${ended}-served`, 'socket'), resolve))

@@ -35,18 +35,12 @@ function reportOf(text: string) {
     ],
   }
   const failed = { ...run, name: 'failed', output: null, error: { code: text, message: text } }
-  const tested = {
-    title: text,
-    slug: 'slug',
-    description: text,
-    finishedAt: new Date(0),
-    cases: [{ name: text, input: { [text]: text }, expect: { equals: { text } } }],
-  }
-  const rows = [
+  const cases = [{ name: text, input: { [text]: text }, expect: { equals: { text } } }]
+  const tested = { title: text, slug: 'slug', description: text, finishedAt: new Date(0), cases }
+  return formatHtmlReport(tested, [
     { model: text, ...toReport([run, failed]) },
     { model: text, problem: text },
-  ]
-  return formatHtmlReport(tested, rows)
+  ])
 }
 
 const tagsOf = (page: string) =>

@@ -1,34 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { BatchResult, Client } from '../../../clients/typescript/src/index.ts'
 import { collect } from '../../support/data/collect.ts'
-import { type Answer, hang, json, SOON, scriptedService } from './scripted-service.ts'
+import { type Answer, batchAnswers, hang, results, SOON, scriptedService } from './scripted-service.ts'
 
-const AT_ONCE = { 'Retry-After': '0' }
-
-const record = (lines: number, fields: object = {}) => ({
-  ...{ id: 'b1', status: 'ENDED', lines, costUsd: 0, counts: { IN_PROGRESS: 0, SUCCESS: lines, ERROR: 0 } },
-  ...fields,
-})
-const created = (lines: number, fields: object = {}) =>
-  json(202, record(lines, { status: 'IN_PROGRESS', ...fields }))
-const open = (lines: number) => json(200, record(lines, { status: 'IN_PROGRESS' }), AT_ONCE)
-const ended = (lines: number, fields: object = {}) => json(200, record(lines, fields))
+const { created, running, ended } = batchAnswers('b1')
 
 const result = (customId: string | number, text = 'ü') =>
   `${JSON.stringify({ customId: String(customId), executionId: null, status: 'SUCCESS', output: { text }, error: null })}\n`
 const resultsOf = (...customIds: (string | number)[]) => customIds.map((id) => result(id)).join('')
 
-/** Sends bytes of results, and then ends the response or breaks the connection. */
-const results =
-  (text: string | Buffer, then: 'end' | 'break' | 'stay' = 'end', headers: object = {}): Answer =>
-  (response) => {
-    response.writeHead(200, { 'Content-Type': 'application/x-ndjson', ...headers })
-    response.write(text, () => {
-      if (then === 'end') response.end()
-      else if (then === 'break') response.destroy()
-    })
-  }
-
+const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, n) => first + n)
 const idsOf = (all: BatchResult[]) => all.map(({ customId }) => customId)
 const inputs = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
 const readIds = async (client: Client, count: number, options = {}) =>
@@ -39,7 +20,7 @@ describe('batch', () => {
     const batch = (id: string, count: number, first: number) => [
       created(count, { id }),
       ended(count, { id }),
-      results(Array.from({ length: count }, (_, n) => result(first + n)).join('')),
+      results(resultsOf(...idsFrom(first, count))),
     ]
     const { client, requests } = await scriptedService([...batch('b1', 10_000, 0), ...batch('b2', 1, 10_000)])
     let read = 0
@@ -60,15 +41,13 @@ describe('batch', () => {
     const batch = (count: number, first: number) => [
       created(count),
       ended(count),
-      results(resultsOf(...Array.from({ length: count }, (_, n) => first + n))),
+      results(resultsOf(...idsFrom(first, count))),
     ]
     const { client, requests } = await scriptedService([...batch(2, 0), ...batch(1, 2), ...batch(1, 3)])
     // Quotation marks are two bytes after they are escaped once, and four after twice.
     const texts = ['"'.repeat(700_000), 'ü'.repeat(1_400_000), '"'.repeat(100_000), 'x'.repeat(6_500_000)]
-    const run = client.batch(
-      'echo',
-      texts.map((text) => ({ text })),
-    )
+    const items = texts.map((text) => ({ text }))
+    const run = client.batch('echo', items)
     expect(idsOf(await collect(run))).toEqual(['0', '1', '2', '3'])
     const sizes = requests
       .filter(({ body }) => body)
@@ -77,25 +56,20 @@ describe('batch', () => {
   })
 
   it('spends its cost limit on all batches together', async () => {
-    const { client, requests } = await scriptedService([
+    const batch = (costUsd: number, first: number) => [
       created(10_000),
-      ended(10_000, { costUsd: 0.75 }),
-      results(Array.from({ length: 10_000 }, (_, n) => result(n)).join('')),
-      created(10_000),
-      ended(10_000, { costUsd: 0.25 }),
-      results(Array.from({ length: 10_000 }, (_, n) => result(10_000 + n)).join('')),
-    ])
+      ended(10_000, { costUsd }),
+      results(resultsOf(...idsFrom(first, 10_000))),
+    ]
+    const { client, requests } = await scriptedService([...batch(0.75, 0), ...batch(0.25, 10_000)])
     const all = await collect(client.batch('echo', inputs(20_001), { maxBatchCostUsd: 1 }))
     expect(requests.flatMap(({ path }) => path.match(/maxBatchCostUsd=(.*)/)?.[1] ?? [])).toEqual([
       '1',
       '0.25',
     ])
     expect(all).toHaveLength(20_001)
-    expect(all.at(-1)).toMatchObject({
-      customId: '20000',
-      status: 'ERROR',
-      error: { code: 'BudgetExceeded' },
-    })
+    const rest = { customId: '20000', status: 'ERROR', error: { code: 'BudgetExceeded' } }
+    expect(all.at(-1)).toMatchObject(rest)
   })
 })
 
@@ -132,7 +106,7 @@ describe('a batch whose reader goes away', () => {
 describe('batchResults', () => {
   it('reads what is known of an open batch', async () => {
     const line = `${JSON.stringify({ customId: 'b', executionId: null, status: 'IN_PROGRESS', output: null, error: null })}\n`
-    const { client } = await scriptedService([open(2), results(`${result('a')}\n${line}`)])
+    const { client } = await scriptedService([running(2), results(`${result('a')}\n${line}`)])
     const all = await collect(client.batchResults('b1'))
     expect(all.map(({ status }) => status)).toEqual(['SUCCESS', 'IN_PROGRESS'])
   })

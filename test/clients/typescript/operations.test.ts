@@ -27,193 +27,177 @@ import { newOrganization, sharedTable } from '../../support/engine/organization.
 import { aUsageRow } from '../../support/usage/memory-usage.ts'
 import { drop, json, scriptedService } from './scripted-service.ts'
 
-describe('operations', () => {
-  /** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */
-  type Others =
-    | 'check-health'
-    | 'get-mcp-resource-metadata'
-    | 'get-agent-openapi'
-    | 'get-agents-openapi'
-    | 'get-openapi-document'
-    | 'get-resource-metadata'
-    | 'send-callback'
-    | 'serve-console'
-    | 'serve-mcp'
+/** What clients do not call: documents, pages, URLs of their own, and a protocol with clients of its own. */
+type Others =
+  | 'check-health'
+  | 'get-mcp-resource-metadata'
+  | 'get-agent-openapi'
+  | 'get-agents-openapi'
+  | 'get-openapi-document'
+  | 'get-resource-metadata'
+  | 'send-callback'
+  | 'serve-console'
+  | 'serve-mcp'
 
-  const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
+const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
 
-  /** A call of each operation: the compiler names those that the client lacks. */
-  const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<unknown>> = {
-    'get-me': (client) => client.me(),
-    'list-agents': (client) => client.agents().next(),
-    'get-agent': (client) => client.agent('wait'),
-    'publish-agent': (client) => client.publish({ document: '' }),
-    'archive-agent': (client) => client.archive('wait'),
-    'restore-agent': (client) => client.restore('wait'),
-    'list-versions': (client) => client.versions('wait').next(),
-    'get-version': (client) => client.version('wait', ID),
-    'promote-version': (client) => client.promote('wait', ID),
-    'retire-version': (client) => client.retire('wait', ID),
-    'unretire-version': (client) => client.unretire('wait', ID),
-    'delete-version': (client) => client.deleteVersion('wait', ID),
-    'put-rollout': (client) => client.setRollout('wait', { versionId: ID, percent: 10 }),
-    'get-rollout': (client) => client.rollout('wait'),
-    'delete-rollout': (client) => client.endRollout('wait'),
-    'run-agent': (client) => client.run('wait', {}),
-    'list-agent-executions': (client) => client.executions({ agent: 'wait' }).next(),
-    'list-executions': (client) => client.executions().next(),
-    'get-execution': (client) => client.get(ID),
-    'list-steps': (client) => client.steps(ID).next(),
-    'stream-events': (client) => client.events(ID).next(),
-    'cancel-execution': (client) => client.cancel(ID),
-    'rerun-execution': (client) => client.rerun(ID),
-    'compare-executions': (client) => client.compare(ID, ID),
-    'delete-execution': (client) => client.delete(ID),
-    'send-signal': (client) => client.signal(ID, 'paid'),
-    'list-signals': (client) => client.signals(ID).next(),
-    'list-approvals': (client) => client.approvals().next(),
-    'decide-approval': (client) => client.decide(ID, ID, { decision: 'approve' }),
-    'list-audit-entries': (client) => client.audit().next(),
-    'list-webhooks': (client) => client.webhooks(),
-    'create-webhook': (client) => client.createWebhook({ url: 'https://receiver.example' }),
-    'get-webhook': (client) => client.webhook(ID),
-    'update-webhook': (client) => client.updateWebhook(ID, { enabled: false }),
-    'delete-webhook': (client) => client.deleteWebhook(ID),
-    'rotate-webhook': (client) => client.rotateWebhook(ID),
-    'test-webhook': (client) => client.testWebhook(ID),
-    'list-deliveries': (client) => client.deliveries(ID).next(),
-    redeliver: (client) => client.redeliver(ID, ID),
-    'start-batch': (client) => client.createBatch('wait', []),
-    'list-batches': (client) => client.batches().next(),
-    'get-batch': (client) => client.getBatch(ID),
-    'list-batch-results': (client) => client.batchResults({ id: ID, lines: 1 } as Batch).next(),
-    'list-batch-executions': (client) => client.batchExecutions(ID).next(),
-    'cancel-batch': (client) => client.cancelBatch(ID),
-    'retry-batch': (client) => client.retryBatch(ID, { version: ID }),
-    'delete-batch': (client) => client.deleteBatch(ID),
-    'start-trial': (client) => client.createTrial('wait', ID, { maxTrialCostUsd: 1 }),
-    'list-trials': (client) => client.trials().next(),
-    'get-trial': (client) => client.getTrial(ID),
-    'list-trial-items': (client) => client.trialItems(ID, { verdict: 'CHANGED' }).next(),
-    'cancel-trial': (client) => client.cancelTrial(ID),
-    'delete-trial': (client) => client.deleteTrial(ID),
-    'list-limits': (client) => client.limits().next(),
-    'get-tenant-limits': (client) => client.limitsOf({ tenantId: 'a/b?#%' }),
-    'put-tenant-limits': (client) => client.setLimits({ tenantId: 'a/b?#%' }, { maxOpenExecutions: 1 }),
-    'delete-tenant-limits': (client) => client.deleteLimits({ tenantId: 'a/b?#%' }),
-    'get-agent-limits': (client) => client.limitsOf({ agent: 'wait' }),
-    'put-agent-limits': (client) => client.setLimits({ agent: 'wait' }, {}),
-    'delete-agent-limits': (client) => client.deleteLimits({ agent: 'wait' }),
-    'list-tokens': (client) => client.tokens().next(),
-    'create-token': (client) => client.createToken({ name: 'ci' }),
-    'revoke-token': (client) => client.revokeToken(ID, { afterSeconds: 60 }),
-    'list-schedules': (client) => client.schedules('wait').next(),
-    'get-schedule': (client) => client.schedule('wait', 'nightly'),
-    'put-schedule': (client) => client.setSchedule('wait', 'nightly', { cron: '@daily' }),
-    'delete-schedule': (client) => client.deleteSchedule('wait', 'nightly'),
-    'run-schedule': (client) => client.runSchedule('wait', 'nightly'),
-    'get-usage': (client) => client.usage().next(),
-    'get-scores': (client) => client.scores().next(),
-    'get-agreement': (client) => client.agreement(),
-    'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
+/** A call of each operation: the compiler names those that the client lacks. */
+const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<unknown>> = {
+  'get-me': (client) => client.me(),
+  'list-agents': (client) => client.agents().next(),
+  'get-agent': (client) => client.agent('wait'),
+  'publish-agent': (client) => client.publish({ document: '' }),
+  'archive-agent': (client) => client.archive('wait'),
+  'restore-agent': (client) => client.restore('wait'),
+  'list-versions': (client) => client.versions('wait').next(),
+  'get-version': (client) => client.version('wait', ID),
+  'promote-version': (client) => client.promote('wait', ID),
+  'retire-version': (client) => client.retire('wait', ID),
+  'unretire-version': (client) => client.unretire('wait', ID),
+  'delete-version': (client) => client.deleteVersion('wait', ID),
+  'put-rollout': (client) => client.setRollout('wait', { versionId: ID, percent: 10 }),
+  'get-rollout': (client) => client.rollout('wait'),
+  'delete-rollout': (client) => client.endRollout('wait'),
+  'run-agent': (client) => client.run('wait', {}),
+  'list-agent-executions': (client) => client.executions({ agent: 'wait' }).next(),
+  'list-executions': (client) => client.executions().next(),
+  'get-execution': (client) => client.get(ID),
+  'list-steps': (client) => client.steps(ID).next(),
+  'stream-events': (client) => client.events(ID).next(),
+  'cancel-execution': (client) => client.cancel(ID),
+  'rerun-execution': (client) => client.rerun(ID),
+  'compare-executions': (client) => client.compare(ID, ID),
+  'delete-execution': (client) => client.delete(ID),
+  'send-signal': (client) => client.signal(ID, 'paid'),
+  'list-signals': (client) => client.signals(ID).next(),
+  'list-approvals': (client) => client.approvals().next(),
+  'decide-approval': (client) => client.decide(ID, ID, { decision: 'approve' }),
+  'list-audit-entries': (client) => client.audit().next(),
+  'list-webhooks': (client) => client.webhooks(),
+  'create-webhook': (client) => client.createWebhook({ url: 'https://receiver.example' }),
+  'get-webhook': (client) => client.webhook(ID),
+  'update-webhook': (client) => client.updateWebhook(ID, { enabled: false }),
+  'delete-webhook': (client) => client.deleteWebhook(ID),
+  'rotate-webhook': (client) => client.rotateWebhook(ID),
+  'test-webhook': (client) => client.testWebhook(ID),
+  'list-deliveries': (client) => client.deliveries(ID).next(),
+  redeliver: (client) => client.redeliver(ID, ID),
+  'start-batch': (client) => client.createBatch('wait', []),
+  'list-batches': (client) => client.batches().next(),
+  'get-batch': (client) => client.getBatch(ID),
+  'list-batch-results': (client) => client.batchResults({ id: ID, lines: 1 } as Batch).next(),
+  'list-batch-executions': (client) => client.batchExecutions(ID).next(),
+  'cancel-batch': (client) => client.cancelBatch(ID),
+  'retry-batch': (client) => client.retryBatch(ID, { version: ID }),
+  'delete-batch': (client) => client.deleteBatch(ID),
+  'start-trial': (client) => client.createTrial('wait', ID, { maxTrialCostUsd: 1 }),
+  'list-trials': (client) => client.trials().next(),
+  'get-trial': (client) => client.getTrial(ID),
+  'list-trial-items': (client) => client.trialItems(ID, { verdict: 'CHANGED' }).next(),
+  'cancel-trial': (client) => client.cancelTrial(ID),
+  'delete-trial': (client) => client.deleteTrial(ID),
+  'list-limits': (client) => client.limits().next(),
+  'get-tenant-limits': (client) => client.limitsOf({ tenantId: 'a/b?#%' }),
+  'put-tenant-limits': (client) => client.setLimits({ tenantId: 'a/b?#%' }, { maxOpenExecutions: 1 }),
+  'delete-tenant-limits': (client) => client.deleteLimits({ tenantId: 'a/b?#%' }),
+  'get-agent-limits': (client) => client.limitsOf({ agent: 'wait' }),
+  'put-agent-limits': (client) => client.setLimits({ agent: 'wait' }, {}),
+  'delete-agent-limits': (client) => client.deleteLimits({ agent: 'wait' }),
+  'list-tokens': (client) => client.tokens().next(),
+  'create-token': (client) => client.createToken({ name: 'ci' }),
+  'revoke-token': (client) => client.revokeToken(ID, { afterSeconds: 60 }),
+  'list-schedules': (client) => client.schedules('wait').next(),
+  'get-schedule': (client) => client.schedule('wait', 'nightly'),
+  'put-schedule': (client) => client.setSchedule('wait', 'nightly', { cron: '@daily' }),
+  'delete-schedule': (client) => client.deleteSchedule('wait', 'nightly'),
+  'run-schedule': (client) => client.runSchedule('wait', 'nightly'),
+  'get-usage': (client) => client.usage().next(),
+  'get-scores': (client) => client.scores().next(),
+  'get-agreement': (client) => client.agreement(),
+  'give-feedback': (client) => client.feedback(ID, { rating: 1 }),
+}
+
+describe('Client', () => {
+  /** Those of `path` in the calls. */
+  const VALUES: Record<string, string> = {
+    agentId: 'wait',
+    name: 'paid',
+    scheduleName: 'nightly',
+    tenantId: 'a%2Fb%3F%23%25',
   }
 
-  describe('Client', () => {
-    it.each(Object.entries(CALLS))('calls %s', async (name, call) => {
-      const { client, requests } = await scriptedService([json(400, {})], { maxRetries: 0 })
-      await call(client).catch(() => undefined)
-      const { method, path } = getOperation(name as OperationName)
-      const ids = {
-        executionId: ID,
-        otherId: ID,
-        versionId: ID,
-        approvalId: ID,
-        webhookId: ID,
-        deliveryId: ID,
-        batchId: ID,
-        trialId: ID,
-        tokenId: ID,
-      }
-      const values: Record<string, string> = {
-        agentId: 'wait',
-        name: 'paid',
-        scheduleName: 'nightly',
-        ...ids,
-      }
-      values.tenantId = 'a%2Fb%3F%23%25'
-      const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => values[parameter] ?? '')
-      expect(requests).toMatchObject([
-        { method, path: expect.stringMatching(new RegExp(`^${expected}(\\?|$)`)) },
-      ])
-    })
+  it.each(Object.entries(CALLS))('calls %s', async (name, call) => {
+    const { client, requests } = await scriptedService([json(400, {})], { maxRetries: 0 })
+    await call(client).catch(() => undefined)
+    const { method, path } = getOperation(name as OperationName)
+    const expected = path.replace(/\{(\w+)\}/g, (_, parameter: string) => VALUES[parameter] ?? ID)
+    expect(requests).toMatchObject([
+      { method, path: expect.stringMatching(new RegExp(`^${expected}(\\?|$)`)) },
+    ])
+  })
+})
+
+it.each([0, 40, 32_769, 4_500_000])('toFile reads %i bytes', async (size) => {
+  const data = size === 0 ? '' : pdfOf(size).slice(0, Math.ceil(size / 3) * 4)
+  const bytes = Buffer.from(data, 'base64')
+  const file = await toFile(new Blob([bytes], { type: 'application/pdf' }))
+  expect(file.mediaType).toBe(PDF.mediaType)
+  expect(file.data === data).toBe(true)
+})
+
+const EXAMPLE = fileURLToPath(new URL('../../../examples/typescript/invoices.ts', import.meta.url))
+
+it('the example of invoices prints what tenants owe for a month, and for which runs it does not know the price', async () => {
+  const own = await newOrganization()
+  const start = startOf('minute', Date.now()) - INTERVAL_MS.minute
+  const rows = [
+    aUsageRow({ tenantId: 'acme', agentId: 'a', runs: 1_000, costNanoUsd: 100_000_000 }),
+    aUsageRow({ tenantId: 'acme', agentId: 'b', runs: 1_000, costNanoUsd: 200_000_000 }),
+    aUsageRow({ tenantId: 'globex', unpricedRuns: 1 }),
+    aUsageRow({ costNanoUsd: 900_000_000_000 }),
+  ]
+  const slot = { organizationId: own.id, interval: 'minute', start, isFinal: false } as const
+  await usageStore(sharedTable()).put({ ...slot, rows, readAt: Date.now() })
+  const environment = { ...process.env, BASE_URL: inject('service'), API_TOKEN: own.token }
+  const month = new Date(start).toISOString().slice(0, 7)
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE, month], {
+    env: environment,
+  })
+  expect(stdout).toBe('acme: 2000 runs, $2.36\nglobex: 1 runs, $0.00\n')
+  expect(stderr).toBe('globex: 1 runs used a model without a price.\n')
+})
+
+const UNTIL = '2026-11-20T09:00:00.000Z'
+
+const searched = (executions: number, until?: string, next?: string) => ({
+  'X-Searched-Executions': String(executions),
+  ...(until && { 'X-Searched-Until': until }),
+  ...(next && { Link: `</v1/agent_executions?cursor=${next}>; rel="next"` }),
+})
+
+describe('executions with a search', () => {
+  it('tell how far each page has looked, also an empty one', async () => {
+    const { client } = await scriptedService([
+      json(200, [], searched(2_000, UNTIL, 'b')),
+      drop,
+      json(200, [{ id: 'x' }], searched(7)),
+    ])
+    const told: Searched[] = []
+    const list = client.executions({ errorText: 'timeout', onSearched: (each) => void told.push(each) })
+    expect(await collect(list)).toEqual([{ id: 'x' }])
+    expect(told).toEqual([
+      { executions: 2_000, until: UNTIL },
+      { executions: 7, until: null },
+    ])
   })
 
-  describe('files', () => {
-    it.each([0, 40, 32_769, 4_500_000])('toFile reads %i bytes', async (size) => {
-      const data = size === 0 ? '' : pdfOf(size).slice(0, Math.ceil(size / 3) * 4)
-      const bytes = Buffer.from(data, 'base64')
-      const file = await toFile(new Blob([bytes], { type: 'application/pdf' }))
-      expect(file.mediaType).toBe(PDF.mediaType)
-      expect(file.data === data).toBe(true)
-    })
-  })
-
-  const EXAMPLE = fileURLToPath(new URL('../../../examples/typescript/invoices.ts', import.meta.url))
-
-  describe('invoices', () => {
-    it('prints what tenants owe for a month, and for which runs it does not know the price', async () => {
-      const own = await newOrganization()
-      const start = startOf('minute', Date.now()) - INTERVAL_MS.minute
-      const rows = [
-        aUsageRow({ tenantId: 'acme', agentId: 'a', runs: 1_000, costNanoUsd: 100_000_000 }),
-        aUsageRow({ tenantId: 'acme', agentId: 'b', runs: 1_000, costNanoUsd: 200_000_000 }),
-        aUsageRow({ tenantId: 'globex', unpricedRuns: 1 }),
-        aUsageRow({ costNanoUsd: 900_000_000_000 }),
-      ]
-      const slot = { organizationId: own.id, interval: 'minute', start, isFinal: false } as const
-      await usageStore(sharedTable()).put({ ...slot, rows, readAt: Date.now() })
-      const environment = { ...process.env, BASE_URL: inject('service'), API_TOKEN: own.token }
-      const month = new Date(start).toISOString().slice(0, 7)
-      const run = (argument: string) =>
-        promisify(execFile)(process.execPath, [EXAMPLE, argument], { env: environment })
-      const { stdout, stderr } = await run(month)
-      expect(stdout).toBe('acme: 2000 runs, $2.36\nglobex: 1 runs, $0.00\n')
-      expect(stderr).toBe('globex: 1 runs used a model without a price.\n')
-    })
-  })
-
-  const UNTIL = '2026-11-20T09:00:00.000Z'
-
-  const searched = (executions: number, until?: string, next?: string) => ({
-    'X-Searched-Executions': String(executions),
-    ...(until && { 'X-Searched-Until': until }),
-    ...(next && { Link: `</v1/agent_executions?cursor=${next}>; rel="next"` }),
-  })
-
-  describe('executions with a search', () => {
-    it('tell how far each page has looked, also an empty one', async () => {
-      const { client } = await scriptedService([
-        json(200, [], searched(2_000, UNTIL, 'b')),
-        drop,
-        json(200, [{ id: 'x' }], searched(7)),
-      ])
-      const told: Searched[] = []
-      const list = client.executions({ errorText: 'timeout', onSearched: (each) => void told.push(each) })
-      expect(await collect(list)).toEqual([{ id: 'x' }])
-      expect(told).toEqual([
-        { executions: 2_000, until: UNTIL },
-        { executions: 7, until: null },
-      ])
-    })
-
-    it('end with what the function throws, before another page is read', async () => {
-      const { client, requests } = await scriptedService([json(200, [], searched(2_000, UNTIL, 'b'))])
-      const onSearched = async ({ until }: Searched) => {
-        if (until !== null) throw new Error('far enough')
-      }
-      await expect(collect(client.executions({ source: 'BATCH', onSearched }))).rejects.toThrow('far enough')
-      expect(requests.map(({ path }) => path)).toEqual(['/v1/agent_executions?source=BATCH'])
-    })
+  it('end with what the function throws, before another page is read', async () => {
+    const { client, requests } = await scriptedService([json(200, [], searched(2_000, UNTIL, 'b'))])
+    const onSearched = async ({ until }: Searched) => {
+      if (until !== null) throw new Error('far enough')
+    }
+    await expect(collect(client.executions({ source: 'BATCH', onSearched }))).rejects.toThrow('far enough')
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/agent_executions?source=BATCH'])
   })
 })
 

@@ -92,18 +92,13 @@ describe('the package', () => {
 
   it('has the same exports for require', async () => {
     const list = 'Object.keys(client).filter((name) => name !== "__esModule").sort().join()'
+    const evaluate = (...args: string[]) => run(process.execPath, args, { cwd: client.folder })
     const [required, imported] = await Promise.all([
-      run(process.execPath, [`--print`, `const client = require('agent-execution-client'); ${list}`], {
-        cwd: client.folder,
-      }),
-      run(
-        process.execPath,
-        [
-          '--input-type=module',
-          '-e',
-          `import * as client from 'agent-execution-client'; console.log(${list})`,
-        ],
-        { cwd: client.folder },
+      evaluate('--print', `const client = require('agent-execution-client'); ${list}`),
+      evaluate(
+        '--input-type=module',
+        '-e',
+        `import * as client from 'agent-execution-client'; console.log(${list})`,
       ),
     ])
     expect(required.stdout).toBe(imported.stdout)

@@ -85,3 +85,28 @@ export const events =
     response.flushHeaders()
     send(parts)
   }
+
+/** The record of a batch, as the service answers while it runs and when it has ended. */
+export const batchAnswers = (id: string) => {
+  const record = (lines: number, fields: object) => ({
+    ...{ id, lines, costUsd: 0.5, counts: { IN_PROGRESS: 0, SUCCESS: lines, ERROR: 0 } },
+    ...fields,
+  })
+  const open = { status: 'IN_PROGRESS' }
+  return {
+    created: (lines: number, fields: object = {}) => json(202, record(lines, { ...open, ...fields })),
+    running: (lines: number) => json(200, record(lines, open), { 'Retry-After': '0' }),
+    ended: (lines: number, fields: object = {}) => json(200, record(lines, { status: 'ENDED', ...fields })),
+  }
+}
+
+/** Sends bytes of the results of a batch, and then ends the response or breaks the connection. */
+export const results =
+  (text: string | Buffer, then: 'end' | 'break' | 'stay' = 'end', headers: Headers = {}): Answer =>
+  (response) => {
+    response.writeHead(200, { 'Content-Type': 'application/x-ndjson', ...headers })
+    response.write(text, () => {
+      if (then === 'end') response.end()
+      else if (then === 'break') response.destroy()
+    })
+  }

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import type { Wait } from '../../../clients/typescript/src/index.ts'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import type { Client, DeepPartial, Wait } from '../../../clients/typescript/src/index.ts'
+import { parsePartial } from '../../../clients/typescript/src/runs/partial.ts'
 import { EventParser, type SentEvent } from '../../../clients/typescript/src/runs/sse.ts'
+import { propertyRuns } from '../../support/data/property-runs.ts'
 import { type Answer, hang, json, SOON, scriptedService } from './scripted-service.ts'
 
 const ID = '01a2003a-d1f2-7169-a695-5ea4428d9251'
@@ -22,18 +24,12 @@ const success = json(200, { id: ID, status: 'SUCCESS', output: { done: true }, w
 async function run(answers: Answer[], onWaiting?: () => unknown, options: object = {}) {
   const { client, requests } = await scriptedService(answers)
   const told: string[][] = []
-  const ended = client.run(
-    'refund',
-    {},
-    {
-      ...options,
-      onWaiting(waitingFor, { id }) {
-        told.push(waitingFor.map(({ name }) => name))
-        expect(id).toBe(ID)
-        return onWaiting?.()
-      },
-    },
-  )
+  const tell = (waitingFor: Wait[], { id }: { id: string }) => {
+    told.push(waitingFor.map(({ name }) => name))
+    expect(id).toBe(ID)
+    return onWaiting?.()
+  }
+  const ended = client.run('refund', {}, { ...options, onWaiting: tell })
   ended.catch(() => undefined)
   return { requests, told, ended }
 }
@@ -57,10 +53,8 @@ describe('run', () => {
     await expect.poll(() => aborted.told, SOON).toHaveLength(1)
     controller.abort('enough')
     await expect(aborted.ended).rejects.toBe('enough')
-    expect(aborted.requests.at(-1)).toMatchObject({
-      method: 'POST',
-      path: `/v1/agent_executions/${ID}/cancel`,
-    })
+    const cancel = { method: 'POST', path: `/v1/agent_executions/${ID}/cancel` }
+    expect(aborted.requests.at(-1)).toMatchObject(cancel)
     const late = await run([accepted, record([waitFor('refund')]), hang], never, { timeoutMs: 300 })
     await expect(late.ended).rejects.toMatchObject({ code: 'ClientTimeout', executionId: ID })
   })
@@ -114,14 +108,51 @@ describe('EventParser', () => {
         ])
         // What follows completes a carriage return at the end.
         const text = [...lines, ':'].join(end)
-        const ends = [
-          0,
-          ...positions.map((position) => position % text.length).sort((a, b) => a - b),
-          text.length,
-        ]
+        const within = positions.map((position) => position % text.length).sort((a, b) => a - b)
+        const ends = [0, ...within, text.length]
         const parts = ends.slice(1).map((stop, index) => text.slice(ends[index], stop))
         expect(parse(...parts)).toEqual(events)
       }),
+    )
+  })
+})
+
+describe('stream with deltas', () => {
+  it('has the types of the output, and those of deltas only with the option', () => {
+    type Agents = { echo: { input: object; output: { kind: 'a' | 'b'; items: { n: number }[] } } }
+    const client = null as unknown as Client<Agents>
+    const [plain, live] = [() => client.stream('echo', {}), () => client.stream('echo', {}, { deltas: true })]
+    type EventOf<T extends () => AsyncGenerator<unknown>> =
+      ReturnType<T> extends AsyncGenerator<infer E> ? E : never
+    expectTypeOf<Extract<EventOf<typeof plain>, { event: 'delta' | 'partial' }>>().toBeNever()
+    type Partial = Extract<EventOf<typeof live>, { event: 'partial' }>['data']
+    expectTypeOf<Partial>().toEqualTypeOf<{ kind?: string; items?: { n?: number }[] }>()
+    expectTypeOf<DeepPartial<{ a: string | null }>>().toEqualTypeOf<{ a?: string | null }>()
+  })
+})
+
+/** Whether one value can be the beginning of another. */
+function begins(part: unknown, whole: unknown): boolean {
+  if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part)
+  if (typeof part !== 'object' || part === null || typeof whole !== 'object' || whole === null)
+    return Object.is(part, whole)
+  return Object.entries(part).every(([name, value]) =>
+    begins(value, (whole as Record<string, unknown>)[name]),
+  )
+}
+
+describe('parsePartial', () => {
+  it('of each beginning is the beginning of the whole', () => {
+    const value = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 })
+    fc.assert(
+      fc.property(value, fc.constantFrom(0, 2), (given, indent) => {
+        const whole = JSON.stringify(given, null, indent)
+        const expected = JSON.parse(whole)
+        for (let cut = 1; cut <= whole.length; cut++)
+          expect(begins(parsePartial(whole.slice(0, cut), JSON.parse), expected)).toBe(true)
+        expect(parsePartial(whole, JSON.parse)).toEqual(expected)
+      }),
+      { numRuns: propertyRuns(200) },
     )
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newToken } from '../../../lib/access/tokens.ts'
 import { problemRecord } from '../../../lib/contract/records/records.ts'
 import {
   functionOf,
@@ -10,6 +11,7 @@ import {
   operations,
   routes,
 } from '../../../lib/contract/routes.ts'
+import { system } from '../../../lib/system.ts'
 import { OPTION_SETS } from '../all-options.ts'
 import { findResource, findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 import { type ApiOperation, integrationOf, readDefinition, readOperations } from './read-definition.ts'
@@ -57,16 +59,12 @@ describe('the API', () => {
     expect(problem.instance).toBe('$context.requestId')
   })
 
-  it.each(named)('routes %s to its function', (name, route) => {
+  it.each(named)('routes %s to its function, and requires a token unless it is public', (name, route) => {
     const { type, httpMethod, uri } = integrationOf(methods.get(name))
     expect([type, httpMethod]).toEqual(['aws_proxy', 'POST'])
     expect(JSON.stringify(uri)).toContain(`"${toLogicalIdPrefix(functionOf(route.operation))}Function`)
-  })
-
-  it.each(named)('requires a token on %s unless it is public', (name, route) => {
-    expect(methods.get(name)?.security).toEqual(
-      getOperation(route.operation).public ? undefined : [{ token: [] }],
-    )
+    const isPublic = getOperation(route.operation).public
+    expect(methods.get(name)?.security).toEqual(isPublic ? undefined : [{ token: [] }])
   })
 
   it('has only the public paths of the health check, documents of the service, callbacks and the console', () => {
@@ -137,6 +135,13 @@ describe('the API', () => {
   })
 })
 
+/** The functions, in Pascal case, that have a variable. */
+const functionsWith = (of: typeof template, variable: string, value = /./) =>
+  Object.entries(findResources(of, 'AWS::Lambda::Function'))
+    .filter(([, { Properties }]) => value.test(Properties.Environment.Variables[variable] ?? ''))
+    .map(([id]) => id.replace(/Function.*/, ''))
+    .sort()
+
 const streamed = Object.entries(operations).filter(([, operation]) => 'streams' in operation)
 
 describe('response streaming', () => {
@@ -144,12 +149,6 @@ describe('response streaming', () => {
     routes
       .filter((route) => route.operation === name)
       .map((route) => integrationOf(of.get(`${route.method} ${route.path}`)))
-
-  const findStreamingFunctions = (of: typeof template) =>
-    Object.entries(findResources(of, 'AWS::Lambda::Function'))
-      .filter(([, { Properties }]) => Properties.Environment.Variables.RESPONSE_STREAMING === 'on')
-      .map(([id]) => id.replace(/Function.*/, ''))
-      .sort()
 
   it.each(Object.keys(operations))('is on for %s if its operation streams', (name) => {
     const isStreamed = streamed.some(([other]) => other === name)
@@ -168,7 +167,7 @@ describe('response streaming', () => {
 
   it('is passed to exactly the functions whose integration streams', () => {
     const names = new Set(streamed.map(([name]) => toLogicalIdPrefix(functionOf(name as OperationName))))
-    expect(findStreamingFunctions(template)).toEqual([...names].sort())
+    expect(functionsWith(template, 'RESPONSE_STREAMING', /^on$/)).toEqual([...names].sort())
   })
 
   it('is off everywhere with responseStreaming=false, where API Gateway compresses responses', () => {
@@ -176,7 +175,7 @@ describe('response streaming', () => {
       const { responseTransferMode, timeoutInMillis } = integrationOf(operation)
       expect([responseTransferMode, timeoutInMillis]).toEqual([undefined, undefined])
     }
-    expect(findStreamingFunctions(other)).toEqual([])
+    expect(functionsWith(other, 'RESPONSE_STREAMING', /^on$/)).toEqual([])
     const sizeIn = (of: typeof template) =>
       findResource(of, 'AWS::ApiGateway::RestApi').Properties.MinimumCompressionSize
     expect([template, other].map(sizeIn)).toEqual([undefined, 2048])
@@ -184,10 +183,6 @@ describe('response streaming', () => {
 })
 
 describe('corsOrigins', () => {
-  const findVariables = (of: typeof template) =>
-    Object.entries(findResources(of, 'AWS::Lambda::Function'))
-      .filter(([, { Properties }]) => Properties.Environment.Variables.CORS_ORIGINS !== undefined)
-      .map(([id]) => id.replace(/Function.*/, ''))
   const findGatewayOrigins = (of: typeof template) => [
     ...new Set(
       Object.values(readDefinition(of)['x-amazon-apigateway-gateway-responses']).map(
@@ -198,7 +193,7 @@ describe('corsOrigins', () => {
 
   it('is off by default', () => {
     expect([...methods.keys()].filter((name) => name.startsWith('OPTIONS'))).toEqual([])
-    expect(findVariables(template)).toEqual([])
+    expect(functionsWith(template, 'CORS_ORIGINS')).toEqual([])
     expect(findGatewayOrigins(template)).toEqual([undefined])
   })
 
@@ -224,7 +219,65 @@ describe('corsOrigins', () => {
     const prefixes = endpointFunctions
       .map(toLogicalIdPrefix)
       .map((name) => name.replace(/^RunAgent$/, '$&Shared'))
-    expect(findVariables(every).sort()).toEqual(prefixes.sort())
+    expect(functionsWith(every, 'CORS_ORIGINS')).toEqual(prefixes.sort())
     expect(findGatewayOrigins(every)).toEqual(["'*'"])
+  })
+})
+
+/** Of the headers that reach the authorizer. */
+const patternOf = (of: typeof template) => {
+  const { token } = readDefinition(of).components.securitySchemes
+  return new RegExp(token['x-amazon-apigateway-authorizer'].identityValidationExpression)
+}
+const createToken = () =>
+  newToken({ system, organizationId: '', name: '', createdBy: '', lifetimeMs: null }).text
+
+describe('the tokens that reach the authorizer', () => {
+  const pattern = patternOf(template)
+  it('are those that newToken generates', () => {
+    for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'Bearer  '])
+      for (let i = 0; i < 100; i += 1) expect(`${scheme}${createToken()}`).toMatch(pattern)
+  })
+
+  it.each([
+    '',
+    'Bearer ',
+    createToken(),
+    `Basic ${createToken()}`,
+    `Bearer ${createToken().slice(0, -1)}`,
+    `Bearer ${createToken()}x`,
+    `Bearer ${createToken()}\n`,
+    `Bearer ${createToken().replace('aes_', 'sk-')}`,
+    `x Bearer ${createToken()}`,
+    'Bearer eyJhbGciOiJIUzI1NiJ9.e30.ZRrHA1JJJW8opsbCGfG_HACGpVUMN_a9IV7pAx_Zmeo',
+  ])('do not include %j', (header) => {
+    expect(header).not.toMatch(pattern)
+  })
+})
+
+describe('with an identity provider', () => {
+  const pattern = patternOf(every)
+  const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl-_'
+  const apiToken = createToken()
+
+  it('JSON Web Tokens reach the authorizer too, also large ones', () => {
+    const large = `eyJ${'a'.repeat(4_000)}.${'b'.repeat(4_000)}.${'c'.repeat(180)}`
+    for (const token of [jwt, large, apiToken])
+      for (const scheme of ['Bearer ', 'bearer  ']) expect(`${scheme}${token}`).toMatch(pattern)
+  })
+
+  it.each([
+    jwt,
+    `Basic ${jwt}`,
+    `Bearer ${jwt}.encrypted.x`,
+    `Bearer ${jwt.slice(0, jwt.lastIndexOf('.'))}`,
+    'Bearer eyJh..x',
+    `Bearer ${jwt} ${jwt}`,
+    `Bearer ${apiToken}|${jwt}`,
+    `Bearer ${jwt}\n`,
+    `x\nBearer ${jwt}`,
+    '',
+  ])('%j does not', (header) => {
+    expect(header).not.toMatch(pattern)
   })
 })

@@ -52,6 +52,12 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
   const runWait = (query: Record<string, string> = {}) =>
     functions.call('run-agent', { agentId: 'wait', query, body: { seconds: 0 } })
 
+  /** Delivers the next message of the queue of runs, or of another one. */
+  const deliverNext = async (
+    name: 'process-execution' | 'process-dead-letter',
+    queue = deployment.queues.runs,
+  ) => functions.deliver(name, await functions.receive(queue))
+
   async function runAsync(): Promise<string> {
     const { statusCode, body } = toResponse(await runWait({ execMode: 'async' }))
     expect(statusCode).toBe(202)
@@ -150,35 +156,16 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       executionId = headers['X-Execution-Id'] ?? ''
     })
 
-    it.each<[OperationName, Call]>([
-      ['check-health', {}],
-      ['get-openapi-document', {}],
-      ['serve-console', {}],
-      ['get-me', {}],
-      ['list-agents', {}],
-      ['get-agent', {}],
-      ['list-versions', {}],
-      ['list-executions', {}],
-      ['list-agent-executions', {}],
-      ['get-execution', {}],
-      ['list-steps', {}],
-      ['stream-events', {}],
-      ['list-webhooks', {}],
-      ['list-batches', {}],
-      ['list-trials', {}],
-      ['list-schedules', {}],
-      ['list-limits', {}],
-      ['list-tokens', {}],
-      ['get-usage', {}],
-      ['compare-executions', {}],
-      ['give-feedback', { body: { rating: 1 } }],
-    ])('%s answers 200, streamed if its operation streams', async (name, options) => {
-      const result = await functions.call(name, {
-        agentId: 'wait',
-        executionId,
-        otherId: executionId,
-        ...options,
-      })
+    it.each<OperationName>([
+      ...(['check-health', 'get-openapi-document', 'serve-console', 'get-me', 'list-agents'] as const),
+      ...(['get-agent', 'list-versions', 'list-executions', 'list-agent-executions'] as const),
+      ...(['get-execution', 'list-steps', 'stream-events', 'list-webhooks', 'list-batches'] as const),
+      ...(['list-trials', 'list-schedules', 'list-limits', 'list-tokens', 'get-usage'] as const),
+      ...(['compare-executions', 'give-feedback'] as const),
+    ])('%s answers 200, streamed if its operation streams', async (name) => {
+      const ids = { agentId: 'wait', executionId, otherId: executionId }
+      const body = name === 'give-feedback' ? { body: { rating: 1 } } : {}
+      const result = await functions.call(name, { ...ids, ...body })
       expect(result.mode).toBe(getOperation(name).streams ? 'streamed' : 'buffered')
       expect(toResponse(result).statusCode).toBe(200)
     })
@@ -201,22 +188,14 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       const id = await runAsync()
       const { status, error } = await functions.read('cancel-execution', { executionId: id })
       expect([status, error.code]).toEqual(['ERROR', 'Cancelled'])
-      const result = await functions.deliver(
-        'process-execution',
-        await functions.receive(deployment.queues.runs),
-      )
-      expect(result).toEqual({ mode: 'buffered', payload: NO_FAILURES })
+      expect(await deliverNext('process-execution')).toEqual({ mode: 'buffered', payload: NO_FAILURES })
     })
   })
 
   describe('an asynchronous run', () => {
     it('succeeds in process-execution', async () => {
       const id = await runAsync()
-      const result = await functions.deliver(
-        'process-execution',
-        await functions.receive(deployment.queues.runs),
-      )
-      expect(result).toEqual({ mode: 'buffered', payload: NO_FAILURES })
+      expect(await deliverNext('process-execution')).toEqual({ mode: 'buffered', payload: NO_FAILURES })
       expect((await functions.read('get-execution', { executionId: id })).status).toBe('SUCCESS')
     })
 
@@ -226,8 +205,7 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
       expect(started).toMatchObject({ mode: 'streamed', prelude: { statusCode: 202 } })
       const { id: batchId } = JSON.parse(toResponse(started).body)
       // One starts the line, the other one executes it.
-      for (let messages = 0; messages < 2; messages++)
-        await functions.deliver('process-execution', await functions.receive(deployment.queues.runs))
+      for (let messages = 0; messages < 2; messages++) await deliverNext('process-execution')
       const results = await functions.call('list-batch-results', { batchId })
       expect(results).toMatchObject({ mode: 'streamed', prelude: { statusCode: 200 } })
       expect(JSON.parse(toResponse(results).body)).toMatchObject({ customId: 'a', status: 'SUCCESS' })
@@ -242,12 +220,9 @@ export function describeDeployedFunctions(deploy: () => Promise<Deployment>): vo
         await deployment.sqs.send(new ChangeMessageVisibilityCommand(visible))
       }
       await expect(functions.receive(deployment.queues.runs)).rejects.toThrow('is empty')
-      const result = await functions.deliver(
-        'process-dead-letter',
-        await functions.receive(deployment.queues.deadLetters),
-      )
+      const result = await deliverNext('process-dead-letter', deployment.queues.deadLetters)
       expect(result).toEqual({ mode: 'buffered', payload: NO_FAILURES })
-      await functions.deliver('process-execution', await functions.receive(deployment.queues.runs))
+      await deliverNext('process-execution')
       expect((await functions.read('get-execution', { executionId: id })).status).toBe('SUCCESS')
     })
 

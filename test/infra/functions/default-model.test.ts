@@ -23,29 +23,26 @@ const isAllowed = (patterns: string[], arn: string) =>
 
 /** The resources on which a function can invoke models, as IAM sees them in a region. */
 function findModelResources(name: (typeof FUNCTION_NAMES)[number], region: string, partition: string) {
-  const values: Record<string, string> = {
-    'AWS::Partition': partition,
-    'AWS::Region': region,
-    'AWS::AccountId': ACCOUNT,
-  }
-  const statement = statementsOf(template, name).find(
-    ({ Action }) => Action === 'bedrock:InvokeModelWithResponseStream',
-  )
-  const resources = statement?.Resource as { 'Fn::Join': [string, (string | { Ref: string })[]] }[]
-  return resources.map((resource) =>
-    resource['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : values[part.Ref])).join(''),
-  )
+  const values: Record<string, string> = { Partition: partition, Region: region, AccountId: ACCOUNT }
+  const action = 'bedrock:InvokeModelWithResponseStream'
+  const resources = statementsOf(template, name).find(({ Action }) => Action === action)?.Resource as {
+    'Fn::Join': [string, (string | { Ref: string })[]]
+  }[]
+  const resolve = (part: string | { Ref: string }) =>
+    typeof part === 'string' ? part : values[part.Ref.replace('AWS::', '')]
+  return resources.map((resource) => resource['Fn::Join'][1].map(resolve).join(''))
 }
 
 describe('the default model', () => {
+  const inRegion = (region: string) => findDefaultModel(new Stack(new App(), 'InRegion', { env: { region } }))
+
   it.each([
     ['us-east-1', 'bedrock/us.amazon.nova-lite-v1:0'],
     ['eu-central-1', 'bedrock/eu.amazon.nova-lite-v1:0'],
     ['eu-west-2', 'bedrock/amazon.nova-lite-v1:0'],
     ['ap-southeast-2', 'bedrock/apac.amazon.nova-lite-v1:0'],
   ])('in %s is %s', (region, model) => {
-    const stack = new Stack(new App(), 'InRegion', { env: { region } })
-    expect(findDefaultModel(stack)).toBe(model)
+    expect(inRegion(region)).toBe(model)
   })
 
   it('is a valid model name in every region', () => {
@@ -54,10 +51,8 @@ describe('the default model', () => {
   })
 
   it('is unknown in other regions: the operator sets it', () => {
-    const stack = new Stack(new App(), 'InRegion', { env: { region: 'af-south-1' } })
-    expect(() => findDefaultModel(stack)).toThrow(
-      'The region af-south-1 has no default model. Set defaultModel.',
-    )
+    const message = 'The region af-south-1 has no default model. Set defaultModel.'
+    expect(() => inRegion('af-south-1')).toThrow(message)
   })
 
   it.each(FUNCTION_NAMES)('is looked up by the region of the deployment for %s if it needs one', (name) => {
@@ -86,14 +81,10 @@ describe.each(AGENT_FUNCTIONS)('the permissions of %s', (name) => {
     const { region, geography, destinations } = row
     const partition = region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws'
     const allowed = findModelResources(name, region, partition)
-    const arns = [
-      ...destinations.map((to) => `arn:${partition}:bedrock:${to}::foundation-model/amazon.nova-lite-v1:0`),
-      ...(geography
-        ? [
-            `arn:${partition}:bedrock:${region}:${ACCOUNT}:inference-profile/${geography}.amazon.nova-lite-v1:0`,
-          ]
-        : []),
-    ]
+    const model = 'amazon.nova-lite-v1:0'
+    const arns = destinations.map((to) => `arn:${partition}:bedrock:${to}::foundation-model/${model}`)
+    if (geography)
+      arns.push(`arn:${partition}:bedrock:${region}:${ACCOUNT}:inference-profile/${geography}.${model}`)
     for (const arn of arns) expect(isAllowed(allowed, arn), arn).toBe(true)
   })
 

@@ -22,6 +22,7 @@ import {
   statementsOf,
   synthesize,
   toLogicalIdPrefix,
+  variablesOf,
 } from '../synthesize.ts'
 
 const template = synthesize()
@@ -134,7 +135,7 @@ describe('the functions', () => {
     template.resourceCountIs('AWS::Lambda::Function', FUNCTION_NAMES.length)
   })
 
-  it.each(FUNCTION_NAMES)('%s runs on Node.js 24 and ARM, with tracing and its own log group', (name) => {
+  it.each(FUNCTION_NAMES)('%s runs on Node.js 24 and ARM, with traces, logs, metrics and stores', (name) => {
     const { Properties } = findFunctionResource(template, 'AWS::Lambda::Function', name)
     expect(Properties).toMatchObject({
       Runtime: 'nodejs24.x',
@@ -148,12 +149,11 @@ describe('the functions', () => {
       },
     })
     expect(findFunctionResource(template, 'AWS::Logs::LogGroup', name).Properties.RetentionInDays).toBe(30)
-  })
-
-  it.each(FUNCTION_NAMES)('%s emits metrics, and gets the table, and the queues if it uses them', (name) => {
-    const { Variables } = findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.Environment
-    expect(Variables.TABLE_NAME).toEqual({ Ref: tableId })
-    expect(Variables.METRICS_NAMESPACE).toBe('AgentExecutionService')
+    const Variables = variablesOf(template, name)
+    expect(Variables).toMatchObject({
+      TABLE_NAME: { Ref: tableId },
+      METRICS_NAMESPACE: 'AgentExecutionService',
+    })
     for (const variable of ['QUEUE_URL', 'MODEL_QUEUE_URL'])
       expect(Variables[variable] !== undefined).toBe(GRANTS[name].queue !== undefined)
     expect(Variables.MODEL_QUEUE_URL).not.toEqual(Variables.QUEUE_URL ?? null)
@@ -177,44 +177,36 @@ describe('recursive loop detection', () => {
 const findLogGroup = (name: string) =>
   findFunctionResource(template, 'AWS::Lambda::Function', name).Properties.LoggingConfig.LogGroup.Ref
 
+const WRITES = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem']
 const QUOTA_PERMISSION = 'lambda:GetAccountSettings on *'
 
 describe('the quota of the account', () => {
   const sharing = (settings: Parameters<typeof synthesize>[0]) =>
     FUNCTION_NAMES.flatMap((name) => {
-      const { Environment } = findFunctionResource(
-        synthesize(settings),
-        'AWS::Lambda::Function',
-        name,
-      ).Properties
-      const value = Environment.Variables.SHARED_CONCURRENCY
+      const { SHARED_CONCURRENCY: value } = variablesOf(synthesize(settings), name)
       return value ? [`${name} ${value}`] : []
     })
 
   it('is read by the sweeper, and from its record by functions that wait or have queues, if it is unknown', () => {
+    const waiting = ['get-execution', 'run-agent', 'serve-mcp', 'stream-events']
     const names = [
       'deliver-events',
-      'get-execution',
       'manage-batches',
       'process-execution',
-      'run-agent',
-      'serve-mcp',
-      'stream-events',
       'sweep-executions',
-    ]
+      ...waiting,
+    ].sort()
     expect(sharing({}).sort()).toEqual(names.map((name) => `${name} unknown`))
   })
 
   it('is not read if a setting says it', () => {
-    expect(sharing({ accountConcurrency: 100, runnerConcurrency: 20 })).toEqual([])
-    expect(JSON.stringify(synthesize({ accountConcurrency: 100, runnerConcurrency: 20 }))).not.toContain(
-      'GetAccountSettings',
-    )
+    const settings = { accountConcurrency: 100, runnerConcurrency: 20 }
+    expect(sharing(settings)).toEqual([])
+    expect(JSON.stringify(synthesize(settings))).not.toContain('GetAccountSettings')
   })
 
   it.each(AGENT_FUNCTIONS)('cannot be written by the code of agents in %s', (name) => {
-    for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
-      expect(isAllowed(name, action, ['QUOTA'])).toBe(false)
+    expectDenied(name, WRITES, [['QUOTA']])
     expect(isAllowed(name, 'GetItem', ['QUOTA'])).toBe(true)
   })
 })
@@ -256,12 +248,9 @@ describe('the permissions of a function', () => {
     const policies = Object.entries(
       findResources(synthesize(OPTION_SETS['other values']), 'AWS::IAM::Policy'),
     )
-    const sizes = policies.map(([id, { Properties }]): [string, number] => [
-      id,
-      sizeOf(Properties.PolicyDocument, 180),
-    ])
-    expect(sizes.length).toBeGreaterThan(FUNCTION_NAMES.length)
-    expect(sizes.filter(([, size]) => size > MAX_POLICY_CHARACTERS)).toEqual([])
+    expect(policies.length).toBeGreaterThan(FUNCTION_NAMES.length)
+    for (const [id, { Properties }] of policies)
+      expect(sizeOf(Properties.PolicyDocument, 180), id).toBeLessThanOrEqual(MAX_POLICY_CHARACTERS)
   })
 
   const readers = [...new Set(operationNames.map(functionOf))].filter((name) =>
@@ -297,6 +286,12 @@ function isAllowed(name: FunctionName, action: string, keys: string[]): boolean 
   return effects.includes('Allow') && !effects.includes('Deny')
 }
 
+/** None of the actions is allowed with any of the sets of keys. */
+function expectDenied(name: FunctionName, actions: string[], keySets: string[][]): void {
+  for (const action of actions)
+    for (const keys of keySets) expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+}
+
 describe('the secrets of webhooks', () => {
   const ACTIONS = [
     ...['BatchGetItem', 'GetItem', 'Query', 'Scan', 'ConditionCheckItem', 'PartiQLSelect'],
@@ -305,9 +300,7 @@ describe('the secrets of webhooks', () => {
   const others = FUNCTION_NAMES.filter((name) => !SECRET_FUNCTIONS.includes(name))
 
   it.each(others)('cannot be read or written by %s, also not in a batch with other items', (name) => {
-    for (const action of ACTIONS)
-      for (const keys of [['SECRET#id'], ['EXEC#id', 'SECRET#id'], ['SECRET#id', 'RATE#id#1']])
-        expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+    expectDenied(name, ACTIONS, [['SECRET#id'], ['EXEC#id', 'SECRET#id'], ['SECRET#id', 'RATE#id#1']])
   })
 
   it.each(SECRET_FUNCTIONS)('can be read by %s', (name) => {
@@ -316,14 +309,10 @@ describe('the secrets of webhooks', () => {
 })
 
 describe('the audit logs', () => {
-  const WRITES = ['BatchWriteItem', 'DeleteItem', 'PutItem', 'UpdateItem']
   const KEYS = ['AUDIT#id#0', 'AUDIT-MCP#id']
 
   it.each(FUNCTION_NAMES)('have entries that %s cannot remove', (name) => {
-    for (const action of ['BatchWriteItem', 'DeleteItem'])
-      for (const key of KEYS)
-        for (const keys of [[key], ['EXEC#id', key]])
-          expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+    for (const key of KEYS) expectDenied(name, ['BatchWriteItem', 'DeleteItem'], [[key], ['EXEC#id', key]])
   })
 
   it.each(FUNCTION_NAMES)('get entries from %s if it makes changes, where it may', (name) => {
@@ -341,38 +330,25 @@ describe('the audit logs', () => {
 })
 
 describe.each(AGENT_FUNCTIONS)('the policy of %s, whose process runs the code of agents,', (name) => {
+  const batchesWith = (key: string) => [[key], ['EXEC#id', key], [key, 'EXEC#id']]
   const PROTECTED = ['TOKEN#hash', 'TOKEN-ID#id', 'ORG#id', 'AGENT#id', 'DESTINATIONS#id', 'SECRET#id']
 
   it.each(PROTECTED)('allows no write of %s, also not in a batch with other items', (key) => {
-    for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
-      for (const keys of [[key], ['EXEC#id', key], [key, 'EXEC#id']])
-        expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+    expectDenied(name, WRITES, batchesWith(key))
   })
 
   it.each(['SLOTS#id', 'SPENT#id'])('allows only updates of %s', (key) => {
-    for (const action of ['PutItem', 'DeleteItem', 'BatchWriteItem'])
-      for (const keys of [[key], ['EXEC#id', key]])
-        expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+    expectDenied(name, ['PutItem', 'DeleteItem', 'BatchWriteItem'], [[key], ['EXEC#id', key]])
     expect(isAllowed(name, 'UpdateItem', [key])).toBe(true)
   })
 
   it.each([
-    ...[
-      'ORG#id',
-      'USAGE#DAY#id',
-      'ROLLOUT#id',
-      'LIMIT#id',
-      'AUDIT#id#0',
-      'AUDITED#id',
-      'SECRET#id',
-      'OUTBOX',
-    ],
+    ...['ORG#id', 'USAGE#DAY#id', 'ROLLOUT#id', 'LIMIT#id'],
+    ...['AUDIT#id#0', 'AUDITED#id', 'SECRET#id', 'OUTBOX'],
     ...(name === 'serve-mcp' ? [] : ['TOKEN#hash', 'TOKEN-ID#id']),
     ...(name === 'process-execution' ? [] : ['BATCH#id', 'SCHEDULES#id']),
   ])('allows no read of %s, also not in a batch with other items', (key) => {
-    for (const action of ['BatchGetItem', 'GetItem', 'Query', 'Scan', 'PartiQLSelect'])
-      for (const keys of [[key], ['EXEC#id', key], [key, 'EXEC#id']])
-        expect(isAllowed(name, action, keys), `${action} ${keys}`).toBe(false)
+    expectDenied(name, ['BatchGetItem', 'GetItem', 'Query', 'Scan', 'PartiQLSelect'], batchesWith(key))
   })
 
   it('allows the writes of runs, and reads', () => {

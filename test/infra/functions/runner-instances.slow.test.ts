@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { ALL_OPTIONS } from '../all-options.ts'
 import { findResource, findResources, synthesize } from '../synthesize.ts'
 
-const VPC = {
-  vpcId: 'vpc-0123456789abcdef0',
-  subnetIds: 'subnet-0123456789abcdef0,subnet-1123456789abcdef0',
-}
+const { vpcId, subnetIds } = ALL_OPTIONS
+const VPC = { vpcId, subnetIds }
 const template = synthesize({ ...VPC, runnerInstanceVcpus: 24, runnerConcurrency: 60 })
 const functions = findResources(template, 'AWS::Lambda::Function')
 const [runnerId = ''] = Object.keys(functions).filter((id) => id.startsWith('ModelRunner'))
@@ -97,22 +96,16 @@ describe('runnerInstanceVcpus', () => {
   })
 
   it('takes nothing of the quota for it, and moves its alias at once', () => {
-    const every = synthesize({
-      ...VPC,
-      runnerInstanceVcpus: 24,
-      accountConcurrency: 1_000,
-      deployment: 'canary10Percent5Minutes',
-    })
-    const [[, { Properties }] = ['', { Properties: {} }]] = Object.entries(
-      findResources(every, 'AWS::Lambda::Function'),
-    ).filter(([id]) => id.startsWith('RunAgentShared'))
-    expect([
-      Properties.ReservedConcurrentExecutions,
-      Properties.Environment.Variables.ORGANIZATION_CONCURRENCY,
-    ]).toEqual([undefined, undefined])
-    const aliases = Object.entries(findResources(every, 'AWS::Lambda::Alias')).filter(([id]) =>
-      id.startsWith('RunAgentShared'),
-    )
-    expect(JSON.stringify(aliases)).not.toContain('CodeDeployLambdaAliasUpdate')
+    const options = { accountConcurrency: 1_000, deployment: 'canary10Percent5Minutes' }
+    const every = synthesize({ ...VPC, runnerInstanceVcpus: 24, ...options })
+    const sharedOf = (type: string) =>
+      Object.entries(findResources(every, type)).filter(([id]) => id.startsWith('RunAgentShared'))
+    const [[, { Properties }] = ['', { Properties: {} }]] = sharedOf('AWS::Lambda::Function')
+    const { ORGANIZATION_CONCURRENCY } = Properties.Environment.Variables
+    expect([Properties.ReservedConcurrentExecutions, ORGANIZATION_CONCURRENCY]).toEqual([
+      undefined,
+      undefined,
+    ])
+    expect(JSON.stringify(sharedOf('AWS::Lambda::Alias'))).not.toContain('CodeDeployLambdaAliasUpdate')
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FUNCTION_NAMES } from '../../../infra/functions/function-settings.ts'
-import { findResources, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
+import { OPTION_SETS } from '../all-options.ts'
+import { findResource, findResources, type Resource, synthesize, toLogicalIdPrefix } from '../synthesize.ts'
 
 const template = synthesize()
 const { Resources } = template.toJSON() as { Resources: Record<string, { Type: string }> }
@@ -22,9 +23,7 @@ const OF_FUNCTIONS = [
 
 describe('a release of a function', () => {
   it.each(FUNCTION_NAMES)('is a version, to which the alias "live" points: %s', (name) => {
-    const { Properties } =
-      findResources(template, 'AWS::Lambda::Alias')[idOf('AWS::Lambda::Alias', name)] ?? {}
-    expect(Properties).toEqual({
+    expect(aliasOf(template, name).Properties).toEqual({
       Name: 'live',
       FunctionName: { Ref: idOf('AWS::Lambda::Function', name) },
       FunctionVersion: { 'Fn::GetAtt': [idOf('AWS::Lambda::Version', name), 'Version'] },
@@ -55,5 +54,60 @@ describe('a release of a function', () => {
         .map((id) => id.replace(/Function.*/, ''))
     expect(changed({ throttlingRate: 7 })).toEqual([])
     expect(changed({ httpPublishing: true })).toEqual(['GetMe', 'PublishAgent'])
+  })
+})
+
+type Alias = Resource & {
+  UpdatePolicy?: { CodeDeployLambdaAliasUpdate: Record<string, { Ref: string }> }
+}
+
+const aliasOf = (template: ReturnType<typeof synthesize>, name: string): Alias => {
+  const prefix = `${toLogicalIdPrefix(name)}FunctionAlias`
+  const aliases = Object.entries(findResources(template, 'AWS::Lambda::Alias'))
+  const [found] = aliases.filter(([id]) => id.startsWith(prefix))
+  if (!found) throw new Error(`${name} has no alias.`)
+  return found[1]
+}
+
+describe('deployment', () => {
+  it('is at once by default, without CodeDeploy', () => {
+    for (const context of [{}, OPTION_SETS['other values']])
+      expect(JSON.stringify(synthesize(context).toJSON())).not.toContain('CodeDeploy')
+  })
+})
+
+describe('a deployment in steps', () => {
+  const template = synthesize({ ...OPTION_SETS['every option'], runnerInstanceVcpus: '' })
+  const groups = findResources(template, 'AWS::CodeDeploy::DeploymentGroup')
+  const [applicationId] = Object.keys(findResources(template, 'AWS::CodeDeploy::Application'))
+
+  it('moves the alias of every function but the console and the sweeper in a group of its own', () => {
+    const used = FUNCTION_NAMES.flatMap((name) => {
+      const { UpdatePolicy } = aliasOf(template, name)
+      if (!UpdatePolicy) return []
+      const { ApplicationName, DeploymentGroupName } = UpdatePolicy.CodeDeployLambdaAliasUpdate
+      expect(ApplicationName).toEqual({ Ref: applicationId })
+      return [{ name, group: DeploymentGroupName?.Ref }]
+    })
+    expect(FUNCTION_NAMES.filter((name) => !used.some((each) => each.name === name)).sort()).toEqual([
+      'serve-console',
+      'sweep-executions',
+    ])
+    expect(used.map(({ group }) => group).sort()).toEqual(Object.keys(groups).sort())
+  })
+
+  it('ends with the previous release if it fails, is stopped, or an alarm of the service is raised', () => {
+    const { Properties } = findResource(template, 'AWS::CodeDeploy::Application')
+    expect(Properties).toMatchObject({ ComputePlatform: 'Lambda' })
+    const names = ['AuthorizerErrors', 'EnqueueFailures', 'RunnerErrors', 'ServerErrorRate', 'SweepFailures']
+    for (const group of Object.values(groups)) {
+      const { DeploymentConfigName, AutoRollbackConfiguration, AlarmConfiguration } = group.Properties
+      expect(DeploymentConfigName).toBe('CodeDeployDefault.LambdaCanary10Percent5Minutes')
+      const Events = ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM']
+      expect(AutoRollbackConfiguration).toEqual({ Enabled: true, Events })
+      const alarms = AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref)
+      expect(AlarmConfiguration.Enabled).toBe(true)
+      expect(alarms.map((name: string) => name.replace(/Alarm.*/, '')).sort()).toEqual(names)
+    }
   })
 })

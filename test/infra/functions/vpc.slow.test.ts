@@ -8,7 +8,7 @@ import { parseProps } from '../../../infra/settings.ts'
 import { OPTION_SETS } from '../all-options.ts'
 import { findFunctionResource, findResource, findResources, statementsOf, synthesize } from '../synthesize.ts'
 
-const { vpcId, subnetIds } = OPTION_SETS['every option']
+const { vpcId, subnetIds, securityGroupIds } = OPTION_SETS['every option']
 const SUBNETS = subnetIds.split(',')
 // `runner-instances.slow.test.ts`: what instances connect themselves.
 const template = synthesize({ ...OPTION_SETS['every option'], runnerInstanceVcpus: '' })
@@ -23,10 +23,7 @@ describe('vpcId', () => {
   it('connects the functions that run agents, and no others', () => {
     expect(FUNCTION_NAMES.filter((name) => vpcOf(template, name)).sort()).toEqual(AGENT_FUNCTIONS.toSorted())
     for (const name of AGENT_FUNCTIONS)
-      expect(vpcOf(template, name)).toEqual({
-        SubnetIds: SUBNETS,
-        SecurityGroupIds: ['sg-0123456789abcdef0'],
-      })
+      expect(vpcOf(template, name)).toEqual({ SubnetIds: SUBNETS, SecurityGroupIds: [securityGroupIds] })
     template.resourceCountIs('AWS::EC2::SecurityGroup', 0)
   })
 

@@ -12,45 +12,42 @@ import { applyMetricFilters } from './apply-metric-filters.ts'
 
 const template = synthesize()
 
-describe('metric filters', () => {
+describe('a metric filter', () => {
   afterEach(() => vi.restoreAllMocks())
 
-  describe('a metric filter', () => {
-    it.each<[string, OperationName, Handled, object]>([
-      ['how long a read takes', 'list-agents', {}, { ReadLatencyMs: 40 }],
-      ['a read of a function that also writes', 'get-rollout', {}, { ReadLatencyMs: 40 }],
-      ['no write of such a function', 'put-rollout', {}, {}],
-      ['no read that waits', 'get-execution', { headers: { 'Preference-Applied': 'wait=10' } }, {}],
-      ['what a run takes beside its agent', 'run-agent', { executionMs: 30 }, { RunOverheadMs: 10 }],
-      ['no run in the background', 'run-agent', {}, {}],
-    ])('measures %s', async (_, operation, handled, metrics) => {
-      expect(await metricsOfRequest(operation, handled)).toEqual(metrics)
-    })
+  it.each<[string, OperationName, Handled, object]>([
+    ['how long a read takes', 'list-agents', {}, { ReadLatencyMs: 40 }],
+    ['a read of a function that also writes', 'get-rollout', {}, { ReadLatencyMs: 40 }],
+    ['no write of such a function', 'put-rollout', {}, {}],
+    ['no read that waits', 'get-execution', { headers: { 'Preference-Applied': 'wait=10' } }, {}],
+    ['what a run takes beside its agent', 'run-agent', { executionMs: 30 }, { RunOverheadMs: 10 }],
+    ['no run in the background', 'run-agent', {}, {}],
+  ])('measures %s', async (_, operation, handled, metrics) => {
+    expect(await metricsOfRequest(operation, handled)).toEqual(metrics)
+  })
 
-    it('measures how late a run starts, from the metrics of the runner', () => {
-      expect(metricsOf(logOf('process-execution'), { [START_DELAY_MS]: 7 })).toEqual({ StartDelayMs: 7 })
-    })
+  it('measures how late a run starts, from the metrics of the runner', () => {
+    expect(metricsOf(logOf('process-execution'), { [START_DELAY_MS]: 7 })).toEqual({ StartDelayMs: 7 })
+  })
 
-    it.each(['run-agent', 'process-execution', 'serve-mcp'] as const)('measures the memory of %s', (name) => {
-      const record = {
-        status: 'success',
-        metrics: { durationMs: 12.3, memorySizeMB: 512, maxMemoryUsedMB: 180 },
-      }
-      expect(metricsOf(logOf(name), { type: 'platform.report', record })).toEqual({ MemoryUsedMb: 180 })
-      expect(metricsOf(logOf(name), { type: 'platform.start', record: {} })).toEqual({})
-    })
+  it.each(['run-agent', 'process-execution', 'serve-mcp'] as const)('measures the memory of %s', (name) => {
+    const metrics = { durationMs: 12.3, memorySizeMB: 512, maxMemoryUsedMB: 180 }
+    const record = { status: 'success', metrics }
+    expect(metricsOf(logOf(name), { type: 'platform.report', record })).toEqual({ MemoryUsedMb: 180 })
+    expect(metricsOf(logOf(name), { type: 'platform.start', record: {} })).toEqual({})
+  })
 
-    it.each([
-      ['a function that fails', '503', '-', {}],
-      ['an integration that fails', '500', 'INTEGRATION_FAILURE', { ServerErrors: 1 }],
-      ['an authorizer that fails', '503', 'AUTHORIZER_FAILURE', { ServerErrors: 1, AuthorizerErrors: 1 }],
-      ['a missing token', '401', 'UNAUTHORIZED', {}],
-      ['a limit of an organization', '429', '-', { ThrottledRequests: 1 }],
-    ])('counts in the access log %s', (_, status, gatewayResponse, metrics) => {
-      expect(metricsOf('AccessLog', { status, gatewayResponse })).toEqual(metrics)
-    })
+  it.each([
+    ['a function that fails', '503', '-', {}],
+    ['an integration that fails', '500', 'INTEGRATION_FAILURE', { ServerErrors: 1 }],
+    ['an authorizer that fails', '503', 'AUTHORIZER_FAILURE', { ServerErrors: 1, AuthorizerErrors: 1 }],
+    ['a missing token', '401', 'UNAUTHORIZED', {}],
+    ['a limit of an organization', '429', '-', { ThrottledRequests: 1 }],
+  ])('counts in the access log %s', (_, status, gatewayResponse, metrics) => {
+    expect(metricsOf('AccessLog', { status, gatewayResponse })).toEqual(metrics)
   })
 })
+
 /** The metrics that a line in the log of a function becomes, by name. */
 const metricsOf = (logGroup: string, entry: object) =>
   Object.fromEntries(
@@ -76,9 +73,7 @@ async function metricsOfRequest(operation: OperationName, { headers = {}, execut
 }
 
 const LAMBDA = 'arn:aws:lambda:eu-west-1:123456789012:function:page-on-call:live'
-
 const QUEUE = 'arn:aws-us-gov:sqs:us-gov-west-1:123456789012:alarms'
-
 const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:operations'
 
 describe('parseAlarmSubscriptions', () => {
@@ -137,14 +132,9 @@ describe('alarmSubscriptions', () => {
   it('let the topic invoke a function, and nothing else', () => {
     const permissions = Object.values(findResources(template, 'AWS::Lambda::Permission'))
     const granted = permissions.filter(({ Properties }) => Properties.Principal === 'sns.amazonaws.com')
-    expect(granted.map(({ Properties }) => Properties)).toEqual([
-      {
-        Action: 'lambda:InvokeFunction',
-        FunctionName: lambda,
-        Principal: 'sns.amazonaws.com',
-        SourceArn: { Ref: topic },
-      },
-    ])
+    const invocation = { Action: 'lambda:InvokeFunction', FunctionName: lambda, SourceArn: { Ref: topic } }
+    const expected = [{ ...invocation, Principal: 'sns.amazonaws.com' }]
+    expect(granted.map(({ Properties }) => Properties)).toEqual(expected)
   })
 })
 

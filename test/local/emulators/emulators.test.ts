@@ -13,54 +13,49 @@ import { openDatabase } from '../../../local/emulators/open-database.ts'
 import { provisionTable } from '../../../local/emulators/provision.ts'
 import { tableOn } from '../../support/tables/emulators.ts'
 
-describe('database lock', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aes-lock-'))
+const folder = mkdtempSync(join(tmpdir(), 'aes-emulators-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
+describe('acquireLock', () => {
   const writeLock = (holder: LockHolder) => writeFileSync(join(folder, 'store.lock'), JSON.stringify(holder))
 
-  describe('acquireLock', () => {
-    it('lets only one process take over a stale lock', async () => {
-      for (let round = 0; round < 100; round++) {
-        writeLock({ pid: 2 ** 30, isShortLived: false, endpoint: null })
-        const acquire = () => acquireLock(folder, { isShortLived: true })
-        const results = await Promise.all(Array.from({ length: 8 }, acquire))
-        const locks = results.filter((result) => 'release' in result)
-        expect(locks).toHaveLength(1)
-        await locks[0]?.release()
-      }
-    })
+  it('lets only one process take over a stale lock', async () => {
+    for (let round = 0; round < 100; round++) {
+      writeLock({ pid: 2 ** 30, isShortLived: false, endpoint: null })
+      const acquire = () => acquireLock(folder, { isShortLived: true })
+      const results = await Promise.all(Array.from({ length: 8 }, acquire))
+      const locks = results.filter((result) => 'release' in result)
+      expect(locks).toHaveLength(1)
+      await locks[0]?.release()
+    }
+  })
 
-    it('takes over the lock of a holder whose endpoint is closed, even if its process id is in use', async () => {
-      writeLock({ pid: process.pid, isShortLived: false, endpoint: 'http://127.0.0.1:1' })
-      const lock = await acquireLock(folder, { isShortLived: false })
-      expect(lock).toHaveProperty('release')
-      if ('release' in lock) await lock.release()
-    })
+  it('takes over the lock of a holder whose endpoint is closed, even if its process id is in use', async () => {
+    writeLock({ pid: process.pid, isShortLived: false, endpoint: 'http://127.0.0.1:1' })
+    const lock = await acquireLock(folder, { isShortLived: false })
+    expect(lock).toHaveProperty('release')
+    if ('release' in lock) await lock.release()
+  })
 
-    it('does not take over the lock of a holder that is stopping its emulator', async () => {
-      const environment = { DATA_DIR: join(folder, 'stopping') }
-      const database = await openDatabase('command', environment)
-      const lockFile = join(environment.DATA_DIR, 'store.lock')
-      const stopping = database.stop()
-      await vi.waitUntil(() => endpointIn(lockFile) === null, { interval: 1 })
-      const other = await acquireLock(environment.DATA_DIR, { isShortLived: true })
-      expect(other).toMatchObject({ pid: process.pid, endpoint: null })
-      await stopping
-    })
+  it('does not take over the lock of a holder that is stopping its emulator', async () => {
+    const environment = { DATA_DIR: join(folder, 'stopping') }
+    const database = await openDatabase('command', environment)
+    const lockFile = join(environment.DATA_DIR, 'store.lock')
+    const stopping = database.stop()
+    await vi.waitUntil(() => endpointIn(lockFile) === null, { interval: 1 })
+    const other = await acquireLock(environment.DATA_DIR, { isShortLived: true })
+    expect(other).toMatchObject({ pid: process.pid, endpoint: null })
+    await stopping
+  })
 
-    it('returns the live holder', async () => {
-      const lock = await acquireLock(folder, { isShortLived: true })
-      expect(await acquireLock(folder, { isShortLived: false })).toEqual({
-        pid: process.pid,
-        isShortLived: true,
-        endpoint: null,
-      })
-      if ('release' in lock) await lock.release()
-    })
+  it('returns the live holder', async () => {
+    const lock = await acquireLock(folder, { isShortLived: true })
+    const holder = { pid: process.pid, isShortLived: true, endpoint: null }
+    expect(await acquireLock(folder, { isShortLived: false })).toEqual(holder)
+    if ('release' in lock) await lock.release()
   })
 })
+
 function endpointIn(lockFile: string): string | null | undefined {
   try {
     return (JSON.parse(readFileSync(lockFile, 'utf8')) as LockHolder).endpoint
@@ -69,11 +64,7 @@ function endpointIn(lockFile: string): string | null | undefined {
   }
 }
 
-describe('dynoxide process', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'aes-dynoxide-'))
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
+describe('a line on the standard output of dynoxide that is not a message', () => {
   /** A program in place of dynoxide. @param onLine the body of a function of a line that it receives */
   function writeProgram(name: string, onLine: string): string {
     const file = join(folder, name)
@@ -82,23 +73,18 @@ describe('dynoxide process', () => {
     return file
   }
 
-  describe('a line on the standard output of dynoxide that is not a message', () => {
-    it.each(['listening', '{"id":', 'null', '7', ''])('is skipped: %j', async (line) => {
-      const answer = `JSON.stringify({ id: JSON.parse(line).id, result: { content: [{ text: '{}' }] } })`
-      const program = writeProgram(
-        'talkative',
-        `console.log(${JSON.stringify(line)}); console.log(${answer})`,
-      )
-      const { call, stop } = await startDynoxideProcess(program, null)
-      expect(await call('ListTables', {})).toEqual({ status: 200, body: '{}' })
-      await stop()
-    })
+  it.each(['listening', '{"id":', 'null', '7', ''])('is skipped: %j', async (line) => {
+    const answer = `JSON.stringify({ id: JSON.parse(line).id, result: { content: [{ text: '{}' }] } })`
+    const program = writeProgram('talkative', `console.log(${JSON.stringify(line)}); console.log(${answer})`)
+    const { call, stop } = await startDynoxideProcess(program, null)
+    expect(await call('ListTables', {})).toEqual({ status: 200, body: '{}' })
+    await stop()
+  })
 
-    it('instead of the first answer fails the start', async () => {
-      const program = writeProgram('confused', `console.log('listening')`)
-      const starting = startDynoxideProcess(program, null, { maxStartMs: 300 })
-      await expect(starting).rejects.toThrow('dynoxide did not answer within 0.3 s.')
-    })
+  it('instead of the first answer fails the start', async () => {
+    const program = writeProgram('confused', `console.log('listening')`)
+    const starting = startDynoxideProcess(program, null, { maxStartMs: 300 })
+    await expect(starting).rejects.toThrow('dynoxide did not answer within 0.3 s.')
   })
 })
 
@@ -108,16 +94,14 @@ describe('provisionTable', () => {
   it('creates the indexes that an existing table does not have, and changes nothing else', async () => {
     const name = `old-${system.newId()}`
     const client = new DynamoDBClient(clientConfig(inject(emulator)))
-    const attribute = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' as const })
+    const KEYS = { pk: 'HASH', sk: 'RANGE' } as const
+    const keys = Object.entries(KEYS).map(([AttributeName, KeyType]) => ({ AttributeName, KeyType }))
     await client.send(
       new CreateTableCommand({
         TableName: name,
         BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [attribute('pk'), attribute('sk')],
-        KeySchema: [
-          { AttributeName: 'pk', KeyType: 'HASH' },
-          { AttributeName: 'sk', KeyType: 'RANGE' },
-        ],
+        AttributeDefinitions: keys.map(({ AttributeName }) => ({ AttributeName, AttributeType: 'S' })),
+        KeySchema: keys,
       }),
     )
     const indexes = async () => {

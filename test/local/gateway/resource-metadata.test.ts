@@ -17,11 +17,9 @@ afterEach(async () => {
 })
 
 const stubProvider = () => {
+  const mapping = { organization: crypto.randomUUID(), scopes: { claim: 'scope' } }
   vi.stubEnv('OIDC_ISSUER', ISSUER)
-  vi.stubEnv(
-    'OIDC_MAPPING',
-    JSON.stringify({ organization: crypto.randomUUID(), scopes: { claim: 'scope' } }),
-  )
+  vi.stubEnv('OIDC_MAPPING', JSON.stringify(mapping))
 }
 
 type Answer = { status: number | undefined; headers: IncomingHttpHeaders; body: string; json: unknown }

@@ -30,6 +30,27 @@ const MESSAGES = 25
 const executionIdOf = (body = ''): string => (parseRunMessage(body) as { executionId: string }).executionId
 const SUCCESS = { batchItemFailures: [] }
 
+async function countMessages(QueueUrl: string) {
+  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] })
+  const { Attributes } = await new SQSClient(sdkConfig(sqs.endpoint)).send(command)
+  return {
+    visible: Number(Attributes?.ApproximateNumberOfMessages),
+    invisible: Number(Attributes?.ApproximateNumberOfMessagesNotVisible),
+  }
+}
+
+/** Returns for how long messages were hidden since. */
+function watchHiding() {
+  const sent = vi.spyOn(SQSClient.prototype, 'send')
+  onTestFinished(() => sent.mockRestore())
+  return () =>
+    sent.mock.calls
+      .map(([command]) => command)
+      .filter((command) => command instanceof ChangeMessageVisibilityBatchCommand)
+      .flatMap(({ input }) => input.Entries ?? [])
+      .map(({ VisibilityTimeout = 0 }) => VisibilityTimeout)
+}
+
 /** A poller of a new queue with `MESSAGES` messages. `fails` are the messages that its handler reports as failed. */
 async function poll({ concurrency = 32, fails = 0 } = {}) {
   const { runs: queueUrl } = await provisionQueues(sqs.endpoint, `poller-${system.newId()}`, 60)
@@ -56,14 +77,9 @@ async function poll({ concurrency = 32, fails = 0 } = {}) {
   const poller = startPoller({ endpoint: proxy.url, queueUrl, handler, concurrency, onError })
   await vi.waitFor(() => expect(processed.size).toBe(MESSAGES))
   await poller.stop()
-  const client = new SQSClient(sdkConfig(sqs.endpoint))
-  const { Attributes } = await client.send(
-    new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
-  )
+  const { visible, invisible } = await countMessages(queueUrl)
   return {
-    left:
-      Number(Attributes?.ApproximateNumberOfMessages) +
-      Number(Attributes?.ApproximateNumberOfMessagesNotVisible),
+    left: visible + invisible,
     requests: (operation: string) => (proxy.counts.operations[operation] ?? 0) - (before[operation] ?? 0),
     maxInProcess: inProcess.max,
     errors,
@@ -119,16 +135,11 @@ describe('startPoller, of messages that are not of runs', () => {
     await vi.waitFor(() => expect(started).toHaveLength(4))
     await send('answers', 12)
     await vi.waitFor(() => expect(started.filter((id) => id === 'answers')).toHaveLength(12))
-    const requests = vi.spyOn(SQSClient.prototype, 'send')
-    onTestFinished(() => requests.mockRestore())
+    const hidden = watchHiding()
     await poller.stop(100)
     expect(started.filter((id) => id === 'hangs')).toHaveLength(4)
     // Not by the number of visible messages: the request that the poller has aborted receives some in the emulator.
-    const returned = requests.mock.calls
-      .map(([command]) => command)
-      .filter((command) => command instanceof ChangeMessageVisibilityBatchCommand)
-      .flatMap(({ input }) => input.Entries ?? [])
-    expect(returned.map(({ VisibilityTimeout }) => VisibilityTimeout)).toEqual(Array(12).fill(0))
+    expect(hidden()).toEqual(Array(12).fill(0))
   })
 })
 
@@ -146,8 +157,7 @@ async function pollByHand() {
     running.delete(run)
     return SUCCESS
   }
-  const hide = vi.spyOn(SQSClient.prototype, 'send')
-  onTestFinished(() => hide.mockRestore())
+  const hidden = watchHiding()
   const onError = (error: unknown) => expect.fail(String(error))
   const poller = startPoller({ endpoint: sqs.endpoint, queueUrl, handler, concurrency: 5, onError })
   onTestFinished(async () => {
@@ -156,7 +166,6 @@ async function pollByHand() {
     await stopped
   })
   const ids = new Map<string, string>()
-  const client = new SQSClient(sdkConfig(sqs.endpoint))
   return {
     started,
     running: () => [...running.keys()],
@@ -186,19 +195,9 @@ async function pollByHand() {
       }
     },
     /** Messages that the poller has not received. */
-    async visible() {
-      const { Attributes } = await client.send(
-        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
-      )
-      return Number(Attributes?.ApproximateNumberOfMessages)
-    },
+    visible: async () => (await countMessages(queueUrl)).visible,
     /** Messages that the poller has hidden for longer than the timeout of the queue. */
-    hidden: () =>
-      hide.mock.calls
-        .map(([command]) => command)
-        .filter((command) => command instanceof ChangeMessageVisibilityBatchCommand)
-        .flatMap(({ input }) => input.Entries ?? [])
-        .filter(({ VisibilityTimeout = 0 }) => VisibilityTimeout > 60).length,
+    hidden: () => hidden().filter((seconds) => seconds > 60).length,
   }
 }
 
