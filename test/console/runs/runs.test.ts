@@ -1,8 +1,10 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { SentEvent } from '../../../clients/typescript/src/runs/sse.ts'
 import { append } from '../../../console/api/use-list.ts'
 import { hrefOf } from '../../../console/components/filters.ts'
 import { toLocalText } from '../../../console/components/range.ts'
+import { followRun } from '../../../console/run/follow-run.ts'
 import {
   changeFilters,
   FILTERS,
@@ -11,6 +13,7 @@ import {
   parseFilters,
   toApiRequest,
 } from '../../../console/runs/filters.ts'
+import { type Retry, retryRuns } from '../../../console/runs/retry.ts'
 import { findUnknown, mergeNewest, patchRuns, type Run } from '../../../console/runs/run-list.ts'
 import { firstLineOf } from '../../../console/runs/run-rows.tsx'
 import { visibleRange } from '../../../console/runs/use-visible-range.ts'
@@ -129,5 +132,145 @@ describe('visibleRange', () => {
     )
     const at = (top: number) => visibleRange({ top, windowHeight: 800, rowHeight: 40, count: 10_000 })
     expect(at(-40_040)).toEqual(at(-40_120))
+  })
+})
+
+type Answer = { status: number; body: object; headers?: Record<string, string> }
+
+const started = (id: string, ageMs = 0): Answer => ({
+  status: 202,
+  body: { id: `new-${id}`, status: 'IN_PROGRESS', createdAt: new Date(NOW - ageMs).toISOString() },
+  headers: { Date: new Date(NOW).toUTCString() },
+})
+const problem = (status: number, code: string, headers = {}): Answer => ({
+  status,
+  body: { code, title: code, status, detail: `It is ${code}.`, type: 'x', instance: 'y' },
+  headers: { 'Content-Type': 'application/problem+json', ...headers },
+})
+
+let requests: { id: string; key: string | null }[]
+let answer: (id: string, attempt: number) => Answer | Promise<Answer>
+
+beforeEach(() => {
+  requests = []
+  vi.stubGlobal('window', { location: { pathname: '/console' } })
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+    const id = /\/v1\/agent_executions\/(.*)\/rerun$/.exec(url)?.[1] ?? url
+    requests.push({ id, key: new Headers(init.headers).get('Idempotency-Key') })
+    const { status, body, headers } = await answer(id, requests.filter((each) => each.id === id).length)
+    return new Response(JSON.stringify(body), { status, ...(headers && { headers }) })
+  })
+})
+afterEach(() => vi.unstubAllGlobals())
+
+async function retry(ids: string[], { signal = new AbortController().signal } = {}) {
+  const states: Record<string, Retry> = {}
+  const pauses: number[] = []
+  await retryRuns(ids, {
+    signal,
+    onChange: (id, state) => void Object.assign(states, { [id]: state }),
+    pause: async (ms) => void pauses.push(ms),
+  })
+  return { states, pauses }
+}
+
+it('runs each of them again once, with a key of its own', async () => {
+  answer = started
+  const ids = Array.from({ length: 20 }, (_, number) => `run-${number}`)
+  const { states } = await retry(ids)
+  expect(Object.values(states).map(({ state }) => state)).toEqual(Array(20).fill('started'))
+  expect(requests.map(({ id }) => id).sort()).toEqual(ids.toSorted())
+  await retry(ids.slice(0, 1))
+  const keys = requests.filter(({ id }) => id === 'run-0').map(({ key }) => key)
+  expect(keys).toEqual(['console-retry-run-0', 'console-retry-run-0'])
+})
+
+it('goes on with the others when one is rejected, and tells those that were retried before', async () => {
+  answer = (id) => (id === 'b' ? problem(410, 'AgentArchived') : started(id, id === 'old' ? 3_600_000 : 900))
+  const { states } = await retry(['old', 'b', 'new'])
+  expect(states.b).toMatchObject({ state: 'rejected', error: { code: 'AgentArchived' } })
+  expect(states).toMatchObject({ old: { isEarlier: true }, new: { isEarlier: false, id: 'new-new' } })
+})
+
+it('waits as long as the service says, and gives up in the end', async () => {
+  answer = (id, attempt) =>
+    id === 'busy' || attempt < 3 ? problem(429, 'TooManyRequests', { 'Retry-After': '7' }) : started(id)
+  const { states, pauses } = await retry(['later'])
+  expect(states.later?.state).toBe('started')
+  expect(pauses).toEqual([7_000, 7_000])
+  expect((await retry(['busy'])).states.busy).toMatchObject({ state: 'rejected' })
+  expect(requests.filter(({ id }) => id === 'busy')).toHaveLength(6)
+})
+
+it('starts nothing more once it is stopped', async () => {
+  const controller = new AbortController()
+  answer = (id) => {
+    if (requests.length === 3) controller.abort()
+    return started(id)
+  }
+  const ids = Array.from({ length: 10 }, (_, number) => `run-${number}`)
+  const { states } = await retry(ids, controller)
+  const ends = Object.values(states).map(({ state }) => state)
+  expect(ends.sort()).toEqual([...Array(3).fill('started'), ...Array(7).fill('stopped')])
+  expect(requests).toHaveLength(3)
+})
+
+const sent = (event: string, data: object, id?: string): SentEvent => ({
+  event,
+  id,
+  data: JSON.stringify(data),
+})
+const text = (piece: string) => sent('delta', { step: 1, try: 1, text: piece })
+const call = (id: string, piece: string) =>
+  sent('delta', { step: 1, try: 1, toolCall: { id, name: 'add', arguments: piece } })
+const step = sent('step', { number: 1 }, '1')
+const done = sent('done', { status: 'SUCCESS' })
+
+/** What the page shows after each event. */
+async function shownBy(streams: SentEvent[][]): Promise<string[]> {
+  const shown: string[] = []
+  await followRun({
+    open: async () => {
+      const events = streams.shift() ?? []
+      return (async function* () {
+        yield* events
+      })()
+    },
+    signal: new AbortController().signal,
+    onReconnecting: () => undefined,
+    onSteps: () => undefined,
+    onLive: (live) => void shown.push(live),
+  })
+  return shown
+}
+
+describe('followRun', () => {
+  it('shows text and calls as they are written, until their step', async () => {
+    const events = [
+      text('I a'),
+      text('dd.'),
+      call('a', '{"x"'),
+      call('b', '{}'),
+      call('a', ':1}'),
+      step,
+      done,
+    ]
+    expect(await shownBy([events])).toEqual([
+      'I a',
+      'I add.',
+      'I add.\nadd: {"x"',
+      'I add.\nadd: {"x"\nadd: {}',
+      'I add.\nadd: {"x":1}\nadd: {}',
+      '',
+    ])
+  })
+
+  it('begins again after a reset, in another stream, and at the end', async () => {
+    const reset = sent('reset', { step: 1, try: 1 })
+    const streams = [
+      [text('a'), reset, text('b')],
+      [text('bc'), done],
+    ]
+    expect(await shownBy(streams)).toEqual(['a', '', 'b', '', 'bc', ''])
   })
 })

@@ -12,6 +12,9 @@ import {
   toEditForm,
   toPatch,
 } from '../../../console/versions/edited-document.ts'
+import { describeGate } from '../../../console/versions/gate.tsx'
+import { limitsOf, modelSettingsOf } from '../../../console/versions/version-settings.ts'
+import { isOlder, stateOf } from '../../../console/versions/version-state.tsx'
 import { parseDocument } from '../../../lib/agents/document/check-document.ts'
 import { toDocumentText } from '../../../lib/core/agent.ts'
 import { anAgentRecord, aVersionWithDocument } from '../../browser/stub/records.ts'
@@ -27,7 +30,7 @@ const frontMatter = {
   },
   tools: [{ name: 'look', agent: 'redact-pii' }],
 }
-const version = (overrides: Partial<Editable> = {}): Editable => ({
+const editable = (overrides: Partial<Editable> = {}): Editable => ({
   ...{ instructions: 'Sort it.', frontMatter },
   ...overrides,
 })
@@ -37,9 +40,9 @@ const edit = (of: Editable, change: object) => parse(toEditedDocument(of, { ...t
 describe('toEditedDocument', () => {
   it('is the document as it was if nothing is edited', () => {
     for (const each of [
-      version(),
-      version({ instructions: 'Sort it:\r\n\r\n- by age\r\n- by name' }),
-      version({ frontMatter: { ...frontMatter, model: { name: 'a/b', temperature: 0.25 } } }),
+      editable(),
+      editable({ instructions: 'Sort it:\r\n\r\n- by age\r\n- by name' }),
+      editable({ frontMatter: { ...frontMatter, model: { name: 'a/b', temperature: 0.25 } } }),
     ])
       expect(toEditedDocument(each, toEditForm(each))).toBe(
         toDocumentText(each.frontMatter, each.instructions),
@@ -48,22 +51,22 @@ describe('toEditedDocument', () => {
 
   it('changes what is edited, and nothing else', () => {
     const before = parse(toDocumentText(frontMatter, 'Sort it.'))
-    expect(edit(version(), { maxTokens: '5000', maxAgentSteps: '', instructions: 'Sort\nthem.' })).toEqual({
+    expect(edit(editable(), { maxTokens: '5000', maxAgentSteps: '', instructions: 'Sort\nthem.' })).toEqual({
       ...before,
       instructions: 'Sort\nthem.',
       execution: { useCache: true, cacheTtlSeconds: null, timeoutSeconds: null, maxTokens: 5000 },
     })
     const settings = { fallbacks: ['openai/gpt-5'], temperature: 0.5 }
-    const withModel = version({
+    const withModel = editable({
       frontMatter: { ...frontMatter, model: { name: 'openai/gpt-4', ...settings } },
     })
     expect(edit(withModel, { model: 'openai/gpt-6' })?.model).toEqual({ name: 'openai/gpt-6', ...settings })
     expect(edit(withModel, { model: '' })?.model).toEqual(settings)
-    expect(edit(version(), { model: ' openai/gpt-6 ' })?.model).toBe('openai/gpt-6')
+    expect(edit(editable(), { model: ' openai/gpt-6 ' })?.model).toBe('openai/gpt-6')
   })
 
   it('keeps the line breaks of Windows', () => {
-    const windows = version({ instructions: 'Sort it:\r\n- by age' })
+    const windows = editable({ instructions: 'Sort it:\r\n- by age' })
     expect(toEditForm(windows).instructions).toBe('Sort it:\n- by age')
     expect(edit(windows, { instructions: 'Sort:\n- by age' })?.instructions).toBe('Sort:\r\n- by age')
   })
@@ -137,4 +140,60 @@ it('toChangedLines are those of the front matter that differ, as YAML', () => {
     'execution:\n  timeoutSeconds: 30\n  # Remove maxAgentSteps\nmodel: "openai/gpt-5"',
   )
   expect(toChangedLines(frontMatter, frontMatter)).toBe('')
+})
+
+it('describeGate names each limit, and none if a trial only has to exist', () => {
+  const gate = { minRuns: 100, maxRegressed: 0, maxChanged: 5, maxError: 1, maxCostIncrease: 0.1 }
+  expect(describeGate({ require: 'trial', ...gate })).toEqual([
+    'at least 100 runs',
+    'at most 0 regressed',
+    'at most 5 changed',
+    'at most 1 failed or diverged',
+    'costs at most 10% more',
+  ])
+  expect(describeGate({ require: 'trial' })).toEqual([])
+})
+
+const version = aVersionWithDocument()
+
+it('limitsOf tells what a run may use, and where there is no limit', () => {
+  const execution = {
+    ...version.execution,
+    ...{ timeoutSeconds: 120, maxTokens: 5_000, maxCostUsd: 0.5, useCache: true, cacheTtlSeconds: 3_600 },
+    ...{ maxAgentSteps: 100, maxAgentStepsAllowed: 500 },
+  }
+  expect(limitsOf({ execution })).toMatchObject({
+    Steps: '100, a run may ask for up to 500',
+    Duration: '2 min',
+    Tokens: 'at most 5,000',
+    Cost: 'at most $0.50',
+    Cache: 'on, for 1 h',
+  })
+  expect(limitsOf(version)).toMatchObject({ Steps: 'at most 10', Duration: 'no limit of its own' })
+})
+
+it('modelSettingsOf names the model and what replaces it, or the variables of a code agent', () => {
+  const settings = modelSettingsOf({ ...version, fallbacks: ['a/b'], modelSettings: { temperature: 0 } })
+  expect(settings).toMatchObject({
+    Model: 'openai/gpt-5-mini',
+    'If it is not available': 'a/b',
+    Temperature: '0',
+    'Must call a tool': null,
+  })
+  const ofCode = modelSettingsOf({ ...version, code: true, env: ['A', 'B'] })
+  expect(ofCode).toEqual({ 'Environment variables': 'A, B' })
+})
+
+const published = { id: 'b', status: 'PUBLISHED' as const, retiredAt: null }
+
+it.each([
+  ['rollout', { ...published, rollout: { percent: 10 } }],
+  ['retired', { ...published, status: 'DRAFT' as const, retiredAt: '2026-11-25T09:00:00.000Z' }],
+])('the state of a version is %s', (state, given) => {
+  expect(stateOf(given, { currentVersionId: 'c' })).toBe(state)
+})
+
+it('a published version is older than a current one that was published later', () => {
+  expect(['c', 'a', null].map((current) => isOlder(published, current))).toEqual([true, false, false])
+  expect(isOlder({ ...published, status: 'DRAFT' }, 'c')).toBe(false)
 })
