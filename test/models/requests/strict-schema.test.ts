@@ -41,7 +41,8 @@ const ALLOWED = new Set(
 /** What the documentation of a provider does not allow. */
 function problemsOf(part: Json | undefined, { keywords, formats }: StrictRules, path = '#'): string[] {
   if (!isJsonObject(part)) return [`${path} is no schema`]
-  const { type, properties = {}, required, additionalProperties, items, anyOf } = part
+  const { type, properties, required, additionalProperties, items, anyOf } = part
+  const fields = properties as JsonObject
   const problemsBelow = (below: Json | undefined, name: string) =>
     problemsOf(below, { keywords, formats }, `${path}/${name}`)
   const unknown = Object.keys(part).filter((keyword) => {
@@ -51,11 +52,11 @@ function problemsOf(part: Json | undefined, { keywords, formats }: StrictRules, 
   const problems = unknown.map((keyword) => `${path} has ${keyword}`)
   if (type === undefined && anyOf === undefined) problems.push(`${path} has no type`)
   if (type === 'object') {
-    const names = Object.keys(properties)
+    const names = Object.keys(fields)
     if (additionalProperties !== false) problems.push(`${path} is open`)
     if (names.some((name) => !(required as string[]).includes(name)))
       problems.push(`${path} has optional fields`)
-    for (const [name, field] of Object.entries(properties)) problems.push(...problemsBelow(field, name))
+    for (const [name, field] of Object.entries(fields)) problems.push(...problemsBelow(field, name))
   }
   if (type === 'array') problems.push(...problemsBelow(items, 'items'))
   for (const branch of (anyOf as Json[]) ?? []) problems.push(...problemsBelow(branch, 'anyOf'))
