@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ModelConfigurationError } from '../../lib/core/model.ts'
+import type { Environment } from '../../lib/environment.ts'
 import { checkModel } from '../../lib/models/check-model.ts'
 import { formatModelName, parseModelName } from '../../lib/models/model-name.ts'
 import { REASONING_LEVELS } from '../../lib/models/providers/provider-traits.ts'
@@ -81,7 +82,7 @@ describe('checkModel', () => {
     expect(checkModel(name, environment)).toMatchObject({ provider: name.split('/')[0] })
   })
 
-  it.each([
+  it.each<[string, Environment, string]>([
     ['google/gemini', {}, 'openai-compatible'],
     ['openai/gpt-5', {}, 'OPENAI_API_KEY is not set'],
     ['openai/gpt-5', { OPENAI_API_KEY: '' }, 'OPENAI_API_KEY is not set'],
@@ -91,7 +92,11 @@ describe('checkModel', () => {
     ['bedrock/amazon.nova-2-lite-v1:0', { ...AWS, AWS_REGION: '' }, 'AWS_REGION is not set'],
     ['bedrock/amazon.nova-2-lite-v1:0', { ...AWS, AWS_ACCESS_KEY_ID: undefined }, 'no AWS credentials'],
     ...['api.openai.com', 'ftp://api.openai.com', 'https://me:hidden@host/v1', 'https://:hidden@host/v1'].map(
-      (url) => ['openai/gpt-5', { ...OPENAI, OPENAI_BASE_URL: url }, 'OPENAI_BASE_URL must be'] as const,
+      (url): [string, Environment, string] => [
+        'openai/gpt-5',
+        { ...OPENAI, OPENAI_BASE_URL: url },
+        'OPENAI_BASE_URL must be',
+      ],
     ),
     [
       'anthropic/x',
