@@ -10,6 +10,10 @@ const server = await useScriptedModel()
 const FORMATS = ['openai-compatible', 'openai', 'anthropic'] as const
 const KEY = 'the-key-of-the-gateway'
 
+const ANOTHER_KEY = Object.fromEntries(
+  ['OPENAI', 'ANTHROPIC', 'OPENAI_COMPATIBLE'].map((name) => [`${name}_API_KEY`, 'another-key']),
+)
+
 /** Opens a model of the endpoint `gate`, on the scripted server. */
 async function openAt(
   format: ScriptedProvider,
@@ -23,9 +27,7 @@ async function openAt(
   const open = async () => {
     const { openModel } = await import('../../../lib/models/open-model.ts')
     return openModel(`gate/${id}`, {
-      OPENAI_API_KEY: 'another-key',
-      ANTHROPIC_API_KEY: 'another-key',
-      OPENAI_COMPATIBLE_API_KEY: 'another-key',
+      ...ANOTHER_KEY,
       OPENAI_COMPATIBLE_MAX_OUTPUT_TOKENS: '77',
       MODEL_ENDPOINTS: JSON.stringify({ gate }),
       ...environment,
@@ -95,11 +97,9 @@ describe.each(FORMATS)('a model of an endpoint in the format of %s', (format) =>
       { GATE_KEY: KEY, TRACE: 'trace-secret' },
     )
     const model = await open()
-    const error = await model.respond(requestOf(model)).catch((thrown: Error) => thrown)
-    expect(error).toMatchObject({
-      message: expect.stringMatching(
-        /^gate returned HTTP 401 .*The key \[secret\] and the header \[secret\] are wrong/,
-      ),
+    const masked = /^gate returned HTTP 401 .*The key \[secret\] and the header \[secret\] are wrong/
+    await expect(model.respond(requestOf(model))).rejects.toMatchObject({
+      message: expect.stringMatching(masked),
       isTransient: false,
     })
   })
@@ -107,14 +107,12 @@ describe.each(FORMATS)('a model of an endpoint in the format of %s', (format) =>
 
 describe('the secrets of an endpoint', () => {
   const endpoint = { apiKey: secret('GATE_KEY') }
+  const INVALID = 'The secret GATE_KEY of the endpoint gate contains an invalid character.'
 
   it.each([
     [{}, 'the secret GATE_KEY of the endpoint gate is not set.'],
-    [{ GATE_KEY: 'hidden\u00e9' }, 'The secret GATE_KEY of the endpoint gate contains an invalid character.'],
-    [
-      { GATE_KEY: 'hid\r\nden: 1' },
-      'The secret GATE_KEY of the endpoint gate contains an invalid character.',
-    ],
+    [{ GATE_KEY: 'hidden\u00e9' }, INVALID],
+    [{ GATE_KEY: 'hid\r\nden: 1' }, INVALID],
   ])('are checked before anything is sent: %j', async (environment, message) => {
     const { open, requests } = await openAt('openai', [], endpoint, environment)
     const error = await open().catch((thrown: Error) => thrown)
@@ -129,20 +127,16 @@ describe('the secrets of an endpoint', () => {
   it('are parameters of the stack on AWS, and not variables of the function', async () => {
     const store = await serve((response, { body }) => {
       const { Name } = JSON.parse(body)
-      const Value = { '/aes/stack/secrets/GATE_KEY': KEY }[Name as string]
-      if (Name.endsWith('DENIED')) return json(response, { __type: 'AccessDeniedException' }, 400)
-      return Value
-        ? json(response, { Parameter: { Name, Value } })
-        : json(response, { __type: 'ParameterNotFound' }, 400)
+      if (Name === '/aes/stack/secrets/GATE_KEY') return json(response, { Parameter: { Name, Value: KEY } })
+      const __type = Name.endsWith('DENIED') ? 'AccessDeniedException' : 'ParameterNotFound'
+      return json(response, { __type }, 400)
     })
     const secrets = await serve((response) => json(response, { __type: 'ResourceNotFoundException' }, 400))
     // The clients of AWS belong to the process.
     vi.resetModules()
-    vi.stubEnv('AWS_ENDPOINT_URL_SSM', store.url)
-    vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', secrets.url)
-    vi.stubEnv('AWS_REGION', 'eu-central-1')
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
+    const aws = { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
+    const urls = { AWS_ENDPOINT_URL_SSM: store.url, AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url }
+    for (const [name, value] of Object.entries({ ...aws, ...urls })) vi.stubEnv(name, value)
     const environment = { SECRETS_PREFIX: '/aes/stack/secrets', GATE_KEY: 'of-the-function', MISSING: 'x' }
     const { open, requests } = await openAt('openai', [{ text: 'a' }], endpoint, environment)
     const model = await open()

@@ -49,14 +49,10 @@ describe('parseModelEndpoints', () => {
     [one({ headers: { a: 'x\ny' } }), '"groq.headers.a" must be a text of printable'],
     [one({ headers: { a: `\${GROQ}` } }), 'contains a "${" that is not a secret reference'],
     [one({ headers: { 'api-key': 'hidden' } }), '"groq.headers.api-key" must contain a secret reference'],
-    [
-      one({ headers: { Authorization: 'Bearer hidden' } }),
-      '"groq.headers.Authorization" must contain a secret',
-    ],
-    [
-      one({ headers: { 'X-Gateway-Token': 'hidden' } }),
-      '"groq.headers.X-Gateway-Token" must contain a secret',
-    ],
+    ...['Authorization', 'X-Gateway-Token'].map((name): [string, string] => [
+      one({ headers: { [name]: 'Bearer hidden' } }),
+      `"groq.headers.${name}" must contain a secret`,
+    ]),
     [one({ traits: { vision: true } }), '"groq.traits.vision" is unknown; allowed: forcedTool, json,'],
     [one({ traits: { images: 'yes' } }), '"groq.traits.images" must be true or false.'],
     [
@@ -68,9 +64,10 @@ describe('parseModelEndpoints', () => {
     [one({ prices: { '*': 1 } }), '"groq.prices.*" must have a price'],
     [one({ prices: { m: { input: 1 } } }), '"groq.prices.m" must have a rate "output" of 0 or more'],
   ])('rejects %s', (text, message) => {
-    expect(() => parseModelEndpoints(text)).toThrow(message)
-    expect(() => parseModelEndpoints(text)).toThrow(ModelConfigurationError)
-    expect(() => parseModelEndpoints(text)).not.toThrow('hidden')
+    const parse = () => parseModelEndpoints(text)
+    expect(parse).toThrow(message)
+    expect(parse).toThrow(ModelConfigurationError)
+    expect(parse).not.toThrow('hidden')
   })
 
   it('follows changes of the environment', () => {
@@ -111,6 +108,10 @@ describe('the name of a model of an endpoint', () => {
 describe('checkModel', () => {
   const levels = withEndpoints({ groq: { ...groq, traits: { reasoningLevels: ['low', 'high'] } } })
 
+  const team = { ...groq, headers: { 'x-team-key': secret('TEAM') } }
+  const KEY_NOT_SET = 'the secret GROQ_KEY of the endpoint groq is not set.'
+  const withTeam = withEndpoints({ groq: team }, { GROQ_KEY: 'k' })
+
   it('accepts a model of an endpoint whose secrets are set, whatever the settings of the provider', () => {
     const environment = withEndpoints({ groq }, { GROQ_KEY: 'k', OPENAI_COMPATIBLE_BASE_URL: 'wrong' })
     expect(checkModel('groq/qwen3:8b', environment)).toMatchObject({ model: 'qwen3:8b' })
@@ -118,17 +119,9 @@ describe('checkModel', () => {
   })
 
   it.each([
-    ['groq/llama', withEndpoints({ groq }), 'the secret GROQ_KEY of the endpoint groq is not set.'],
-    [
-      'groq/llama',
-      withEndpoints({ groq }, { GROQ_KEY: ' ' }),
-      'the secret GROQ_KEY of the endpoint groq is not set.',
-    ],
-    [
-      'groq/llama',
-      withEndpoints({ groq: { ...groq, headers: { 'x-team-key': secret('TEAM') } } }, { GROQ_KEY: 'k' }),
-      'the secret TEAM of the endpoint groq is not set.',
-    ],
+    ['groq/llama', withEndpoints({ groq }), KEY_NOT_SET],
+    ['groq/llama', withEndpoints({ groq }, { GROQ_KEY: ' ' }), KEY_NOT_SET],
+    ['groq/llama', withTeam, 'the secret TEAM of the endpoint groq is not set.'],
     ['groq/llama:medium', { ...levels, GROQ_KEY: 'k' }, 'Supported levels: default, low, high.'],
   ])('rejects %s', (name, environment, message) => {
     expect(() => checkModel(name, environment)).toThrow(`Cannot use the model ${name}: `)
@@ -147,16 +140,17 @@ describe('the traits of an endpoint', () => {
 
   it('take the place of what the provider says about the model', () => {
     expect(getAnswerModes(nameOf({}, 'x'))).toContain('json')
-    expect(getAnswerModes(nameOf({ traits: { json: false, forcedTool: true } }, 'x'))).toEqual([
-      'tool',
-      'forced-tool',
-    ])
-    expect(supports(nameOf({ format: 'openai' }, 'gpt-5'), 'images')).toBe(true)
-    expect(supports(nameOf({ format: 'openai' }, 'our-deployment'), 'images')).toBe(false)
-    expect(supports(nameOf({ format: 'openai', traits: { images: true } }, 'our-deployment'), 'images')).toBe(
-      true,
-    )
-    expect(supports(nameOf({ format: 'openai', traits: { images: false } }, 'gpt-5'), 'images')).toBe(false)
+    const traits = { json: false, forcedTool: true }
+    expect(getAnswerModes(nameOf({ traits }, 'x'))).toEqual(['tool', 'forced-tool'])
+  })
+
+  it.each([
+    ['gpt-5', {}, true],
+    ['our-deployment', {}, false],
+    ['our-deployment', { images: true }, true],
+    ['gpt-5', { images: false }, false],
+  ])('say whether %s reads images: %j', (model, traits, expected) => {
+    expect(supports(nameOf({ format: 'openai', traits }, model), 'images')).toBe(expected)
   })
 
   it('give every model its levels, with the options of the format', () => {

@@ -7,10 +7,10 @@ import { TRAITS } from '../../../lib/models/providers/providers.ts'
 import type { Chunk } from '../../support/scripted-model/format.ts'
 import type { ScriptedProvider } from '../../support/scripted-model/recorded-request.ts'
 import { FORMATS, KEY } from '../../support/scripted-model/start-scripted-model.ts'
-import { ADD, requestOf } from '../support.ts'
+import { requestOf } from '../support.ts'
 
 /** What a server writes to its socket after the head. `holds`: and keeps the connection open. */
-export type Raw = {
+type Raw = {
   body: string | Uint8Array | Chunk[]
   status?: number
   contentType?: string
@@ -95,5 +95,3 @@ export const message = (kind: string, type: string, body: unknown) =>
 /** Frames of Converse: `{ type: body }`. */
 export const binary = (...frames: Record<string, unknown>[]): Chunk[] =>
   frames.flatMap((frame) => Object.entries(frame).map(([type, body]) => message('event', type, body)))
-
-export const GET_WEATHER = { ...ADD, name: 'get_weather' }

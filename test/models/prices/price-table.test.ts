@@ -16,6 +16,9 @@ const PROVIDERS = [
   ['openai', 'openai'],
 ] as const
 
+const PROFILE_OF_APPLICATION =
+  'bedrock/arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc'
+
 const withPrices = (prices: object) => ({ MODEL_PRICES: JSON.stringify(prices) })
 
 describe('prices.json', () => {
@@ -30,28 +33,23 @@ describe('findPrice', () => {
     const { date } = JSON.parse(await readFile(FILE, 'utf8')) as PriceTable
     const models = findProvider({ providerId })?.models.map(({ id }) => id) ?? []
     const usages = [
-      { input: 3_000, cached: 0, write: 0, output: 500 },
-      { input: 90_000, cached: 60_000, write: 20_000, output: 4_000 },
-      { input: 300_000, cached: 100_000, write: 50_000, output: 8_000 },
+      { inputTokens: 3_000, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 500 },
+      { inputTokens: 90_000, cachedInputTokens: 60_000, cacheWriteTokens: 20_000, outputTokens: 4_000 },
+      { inputTokens: 300_000, cachedInputTokens: 100_000, cacheWriteTokens: 50_000, outputTokens: 8_000 },
     ]
     let compared = 0
     for (const model of models) {
       const price = await findPrice(`${provider}/${model}`, {})
       if (!price) continue
-      for (const { input, cached, write, output } of usages) {
-        const usage = {
-          input_tokens: input,
-          cache_read_tokens: cached,
-          cache_write_tokens: write,
-          output_tokens: output,
+      for (const usage of usages) {
+        const named = {
+          input_tokens: usage.inputTokens,
+          cache_read_tokens: usage.cachedInputTokens,
+          cache_write_tokens: usage.cacheWriteTokens,
+          output_tokens: usage.outputTokens,
         }
-        const expected = calcPrice(usage, model, { providerId, timestamp: new Date(date) })
-        const cost = costOf(price, {
-          inputTokens: input,
-          outputTokens: output,
-          cachedInputTokens: cached,
-          cacheWriteTokens: write,
-        })
+        const expected = calcPrice(named, model, { providerId, timestamp: new Date(date) })
+        const cost = costOf(price, usage)
         expect([model, cost]).toEqual([model, expect.closeTo(expected?.total_price ?? Number.NaN, 8)])
         compared++
       }
@@ -70,10 +68,7 @@ describe('findPrice', () => {
     ['anthropic/claude-sonnet-5@20260401', 2],
     ['bedrock/eu.anthropic.claude-sonnet-5-v1:0', 2.2],
     ['bedrock/arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.anthropic.claude-opus-5', 5.5],
-    [
-      'bedrock/arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc#eu.anthropic.claude-opus-5',
-      5.5,
-    ],
+    [`${PROFILE_OF_APPLICATION}#eu.anthropic.claude-opus-5`, 5.5],
     ['bedrock/arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-5-5', 4.4],
     ['bedrock/arn:aws:bedrock:us-east-1:123456789012:inference-profile/global.anthropic.claude-sonnet-5', 2],
   ])('knows %s', async (name, input) => {
@@ -83,7 +78,7 @@ describe('findPrice', () => {
   it.each([
     'openai/gpt-1000',
     'openai-compatible/gpt-4.1-mini',
-    'bedrock/arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc',
+    PROFILE_OF_APPLICATION,
     'openai/gpt-4o-mini-tts-x',
     'anthropic/claude-sonnet-5-5',
     'anthropic/claude-sonnet-5.5-20270101',
@@ -125,10 +120,7 @@ describe('parseModelPrices', () => {
   it.each<[string, string]>([
     ['{', 'it must be a JSON object'],
     ['[]', 'it must be a JSON object'],
-    [
-      '{"gpt-5": {"input": 1, "output": 1}}',
-      'Invalid MODEL_PRICES: The model name "gpt-5" has no known provider.',
-    ],
+    ['{"gpt-5": {}}', 'Invalid MODEL_PRICES: The model name "gpt-5" has no known provider.'],
     ['{"openai/gpt-5:high": {"input": 1, "output": 1}}', '"openai/gpt-5:high" must not contain a reasoning'],
     ['{"openai/gpt-5": 1}', '"openai/gpt-5" must have a price'],
     ['{"openai/gpt-5": {"input": 1}}', '"openai/gpt-5" must have a rate "output" of 0 or more US dollars'],

@@ -14,6 +14,10 @@ const OPENAI = traitsOf('openai').strict as StrictRules
 // Creating a validator takes longer than compiling a schema.
 const ajv = new Ajv2020({ strict: false, logger: false, validateFormats: false })
 const validates = (schema: JsonObject, value: Json) => ajv.compile(schema)(value)
+const pair = (schema: JsonObject, value: fc.Arbitrary<unknown>): Pair => ({
+  schema,
+  value: value as fc.Arbitrary<Json>,
+})
 
 const text = { type: 'string' }
 const number = { type: 'number' }
@@ -30,43 +34,34 @@ const fieldOf = (field: JsonObject, rules?: StrictRules) =>
 /** A schema and its values. */
 type Pair = { schema: JsonObject; value: fc.Arbitrary<Json> }
 
-const ALLOWED = [
-  'type',
-  'description',
-  'enum',
-  'properties',
-  'required',
-  'items',
-  'anyOf',
-  'additionalProperties',
-]
+const ALLOWED = new Set(
+  'type description enum properties required items minItems anyOf additionalProperties'.split(' '),
+)
 
 /** What the documentation of a provider does not allow. */
 function problemsOf(part: Json | undefined, { keywords, formats }: StrictRules, path = '#'): string[] {
   if (!isJsonObject(part)) return [`${path} is no schema`]
   const { type, properties, required, additionalProperties, items, anyOf } = part
+  const fields = properties as JsonObject
+  const problemsBelow = (below: Json | undefined, name: string) =>
+    problemsOf(below, { keywords, formats }, `${path}/${name}`)
   const unknown = Object.keys(part).filter((keyword) => {
     if (keyword === 'format') return !formats.includes(String(part.format))
-    return ![...ALLOWED, ...keywords, 'minItems'].includes(keyword)
+    return !ALLOWED.has(keyword) && !keywords.includes(keyword)
   })
   const problems = unknown.map((keyword) => `${path} has ${keyword}`)
   if (type === undefined && anyOf === undefined) problems.push(`${path} has no type`)
   if (type === 'object') {
-    const names = Object.keys(properties as JsonObject)
+    const names = Object.keys(fields)
     if (additionalProperties !== false) problems.push(`${path} is open`)
     if (names.some((name) => !(required as string[]).includes(name)))
       problems.push(`${path} has optional fields`)
-    for (const name of names)
-      problems.push(
-        ...problemsOf((properties as JsonObject)[name], OPEN(keywords, formats), `${path}/${name}`),
-      )
+    for (const [name, field] of Object.entries(fields)) problems.push(...problemsBelow(field, name))
   }
-  if (type === 'array') problems.push(...problemsOf(items, OPEN(keywords, formats), `${path}/items`))
-  for (const branch of (anyOf as Json[]) ?? [])
-    problems.push(...problemsOf(branch, OPEN(keywords, formats), `${path}/anyOf`))
+  if (type === 'array') problems.push(...problemsBelow(items, 'items'))
+  for (const branch of (anyOf as Json[]) ?? []) problems.push(...problemsBelow(branch, 'anyOf'))
   return problems
 }
-const OPEN = (keywords: readonly string[], formats: readonly string[]): StrictRules => ({ keywords, formats })
 
 describe('toStrictSchema', () => {
   it('leaves a schema that providers enforce as it is', () => {
@@ -126,17 +121,11 @@ describe('toStrictSchema', () => {
       },
     })
     expect(problemsOf(schema, CLAUDE)).toEqual([])
-    expect(decode({ name: 'x', note: null, kind: null, size: { width: null }, count: null })).toEqual({
-      name: 'x',
-      size: {},
-    })
-    expect(decode({ name: 'x', note: 'n', kind: 'a', size: null, count: 2 })).toEqual({
-      name: 'x',
-      note: 'n',
-      kind: 'a',
-      count: 2,
-    })
-    expect(encode({ name: 'x' })).toEqual({ name: 'x', note: null, kind: null, size: null, count: null })
+    const empty = { name: 'x', note: null, kind: null, size: null, count: null }
+    const given = { name: 'x', note: 'n', kind: 'a', count: 2 }
+    expect(decode({ ...empty, size: { width: null } })).toEqual({ name: 'x', size: {} })
+    expect(decode({ ...given, size: null })).toEqual(given)
+    expect(encode({ name: 'x' })).toEqual(empty)
   })
 
   it('keeps the null of a field that may be null, and of required ones', () => {
@@ -196,9 +185,8 @@ describe('toStrictSchema', () => {
     ['patterns of keys', { type: 'object', patternProperties: { '^x': number } }, { x1: 1 }],
     ['values that are objects', { enum: [{ a: 1 }, { a: 2 }] }, { a: 1 }],
   ])('turns %s into a text that contains JSON', (_, field, value) => {
-    const { schema, encode, decode } = strict(
-      closed({ a: { ...field, description: 'All.' }, b: field }, ['a']),
-    )
+    const both = { a: { ...field, description: 'All.' }, b: field }
+    const { schema, encode, decode } = strict(closed(both, ['a']))
     expect(problemsOf(schema, CLAUDE)).toEqual([])
     expect((schema.properties as JsonObject).a).toEqual({
       type: 'string',
@@ -232,14 +220,10 @@ describe('toStrictSchema', () => {
   })
 
   it('stays small for schemas whose references multiply', () => {
-    const level = (n: number) => ({
-      type: 'object',
-      properties: {
-        a: { $ref: `#/$defs/l${n}` },
-        b: { $ref: `#/$defs/l${n}` },
-        c: { $ref: `#/$defs/l${n}` },
-      },
-    })
+    const level = (n: number) => {
+      const next = { $ref: `#/$defs/l${n}` }
+      return { type: 'object', properties: { a: next, b: next, c: next } }
+    }
     const $defs = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`l${n}`, level(n + 1)]))
     const { schema } = strict({ ...level(0), $defs: { ...$defs, l9: text } })
     expect(JSON.stringify(schema).length).toBeLessThan(3_000_000)
@@ -259,30 +243,24 @@ describe('toStrictSchema', () => {
     const { schema: anySchema } = fc.letrec<{ schema: Pair }>((tie) => ({
       schema: fc.oneof(
         { depthSize: 'small' },
-        fc.constant<Pair>({
-          schema: { ...text, maxLength: 9 },
-          value: fc.string({ maxLength: 9 }) as fc.Arbitrary<Json>,
-        }),
-        fc.constant<Pair>({ schema: { type: 'integer', minimum: 0 }, value: fc.nat() as fc.Arbitrary<Json> }),
-        fc.constant<Pair>({ schema: { enum: ['x', 'y', 1] }, value: fc.constantFrom<Json>('x', 'y', 1) }),
-        fc.constant<Pair>({ schema: {}, value: fc.constantFrom<Json>([1], { z: null }, true) }),
-        tie('schema').map(({ schema, value }) => ({
-          schema: { type: 'array', items: schema } as JsonObject,
-          value: fc.array(value, { maxLength: 3 }) as fc.Arbitrary<Json>,
-        })),
+        fc.constantFrom(
+          pair({ ...text, maxLength: 9 }, fc.string({ maxLength: 9 })),
+          pair({ type: 'integer', minimum: 0 }, fc.nat()),
+          pair({ enum: ['x', 'y', 1] }, fc.constantFrom('x', 'y', 1)),
+          pair({}, fc.constantFrom([1], { z: null }, true)),
+        ),
+        tie('schema').map(({ schema, value }) =>
+          pair({ type: 'array', items: schema }, fc.array(value, { maxLength: 3 })),
+        ),
         fc.dictionary(keys, fc.tuple(tie('schema'), fc.boolean()), { minKeys: 1 }).map((fields) => {
           const entries = Object.entries(fields)
-          const required = entries.flatMap(([name, [, isRequired]]) => (isRequired ? [name] : []))
-          return {
-            schema: closed(
-              Object.fromEntries(entries.map(([name, [{ schema }]]) => [name, schema])),
-              required,
-            ),
-            value: fc.record(Object.fromEntries(entries.map(([name, [{ value }]]) => [name, value])), {
-              requiredKeys: required,
-              noNullPrototype: true,
-            }) as fc.Arbitrary<Json>,
-          }
+          const requiredKeys = entries.flatMap(([name, [, isRequired]]) => (isRequired ? [name] : []))
+          const schemas = Object.fromEntries(entries.map(([name, [{ schema }]]) => [name, schema]))
+          const values = Object.fromEntries(entries.map(([name, [{ value }]]) => [name, value]))
+          return pair(
+            closed(schemas, requiredKeys),
+            fc.record(values, { requiredKeys, noNullPrototype: true }),
+          )
         }),
       ),
     }))

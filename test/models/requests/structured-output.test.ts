@@ -27,9 +27,10 @@ const ANSWER = {
 const SENT = { gro_e: 5, note: null, tags: '{"a":"b"}' }
 const MEANT = { größe: 5, tags: { a: 'b' } }
 
+const CLAUDE: [Provider, string] = ['anthropic', 'claude-sonnet-4-5']
 const FAMILIES: [Provider, string][] = [
   ['openai', 'gpt-5'],
-  ['anthropic', 'claude-sonnet-4-5'],
+  CLAUDE,
   ['bedrock', 'eu.anthropic.claude-sonnet-4-5'],
 ]
 
@@ -130,26 +131,17 @@ describe('the limits of strict tools', () => {
   }
 
   it('at Anthropic: 16 values with alternatives, else 24 fields that may be missing, in all schemas', async () => {
-    const tools = [optional('a', 10), optional('b', 10), optional('c', 10), optional('d', 10)]
-    expect(await strictOf(['anthropic', 'claude-sonnet-4-5'], tools)).toEqual({
-      strict: [true, true, true, null],
-      required: [10, 0, 0, undefined],
-    })
+    const tools = ['a', 'b', 'c', 'd'].map((name) => optional(name, 10))
+    const expected = { strict: [true, true, true, null], required: [10, 0, 0, undefined] }
+    expect(await strictOf(CLAUDE, tools)).toEqual(expected)
   })
 
   it('are used for the final answer first', async () => {
     const answer = optional('final_answer', 30)
     const unions = tool('b', fields(30, { type: ['string', 'null'] }))
-    expect(
-      await strictOf(['anthropic', 'claude-sonnet-4-5'], [optional('a', 16), optional('final_answer', 16)]),
-    ).toEqual({
-      strict: [true, true],
-      required: [0, 16],
-    })
-    expect((await strictOf(['anthropic', 'claude-sonnet-4-5'], [unions, answer])).strict).toEqual([
-      null,
-      null,
-    ])
+    const tools = [optional('a', 16), optional('final_answer', 16)]
+    expect(await strictOf(CLAUDE, tools)).toEqual({ strict: [true, true], required: [0, 16] })
+    expect((await strictOf(CLAUDE, [unions, answer])).strict).toEqual([null, null])
   })
 
   it('do not exist at OpenAI', async () => {

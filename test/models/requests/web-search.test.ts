@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../lib/core/json/json.ts'
-import { type ModelResponse, WEB_SEARCH, type WebSearch } from '../../../lib/core/model.ts'
+import { type ModelResponse, type ToolCall, WEB_SEARCH, type WebSearch } from '../../../lib/core/model.ts'
 import { findSearchProblem } from '../../../lib/models/check-model.ts'
 import { parseModelName } from '../../../lib/models/model-name.ts'
-import { openModel } from '../../../lib/models/open-model.ts'
 import { findPrice, withCost } from '../../../lib/models/prices/price-table.ts'
 import type { Script } from '../../support/scripted-model/turn.ts'
-import { ADD, requestOf, throughJson, useScriptedModel } from '../support.ts'
+import { ADD, openScripted, requestOf, throughJson, useScriptedModel } from '../support.ts'
 
 const server = await useScriptedModel()
 
@@ -24,12 +22,9 @@ type SearchProvider = keyof typeof MODELS
 const PROVIDERS = Object.keys(MODELS) as SearchProvider[]
 
 async function open(provider: SearchProvider, script: Script) {
-  const id = `${MODELS[provider]}-${randomUUID()}`
-  server.script(id, script)
-  const name = server.modelFor(provider, id)
-  const price = await findPrice(`${provider}/${MODELS[provider]}`, {})
-  const model = withCost(await openModel(name, server.environmentFor(provider)), price)
-  return { model, requests: () => server.requests(id) }
+  const family = MODELS[provider]
+  const { model, requests } = await openScripted(server, provider, script, { family })
+  return { model: withCost(model, await findPrice(`${provider}/${family}`, {})), requests }
 }
 
 const searches = [
@@ -72,11 +67,8 @@ describe.each(PROVIDERS)('a web search of %s', (provider) => {
   it('is no call of the response; it is counted and has a price', async () => {
     const usage = { inputTokens: 1_000, outputTokens: 100 }
     const calls = [{ name: 'add', input: { a: 1, b: 2 } }]
-    const script = [
-      { searches, text: 'Found.', calls, usage },
-      { text: 'Found.', usage },
-    ]
-    const { model } = await open(provider, script)
+    const found = { text: 'Found.', usage }
+    const { model } = await open(provider, [{ searches, calls, ...found }, found])
     const response = await model.respond(requestOf(model, { tools: [SEARCH, ADD] }))
     expect(response).toMatchObject({ text: 'Found.', usage: { ...usage, webSearches: 2 } })
     expect(response.toolCalls).toMatchObject([{ name: 'add', error: null }])
@@ -86,44 +78,31 @@ describe.each(PROVIDERS)('a web search of %s', (provider) => {
   })
 
   it('is in the history as the provider sent it, with its results', async () => {
-    const script = [
-      {
-        reasoning: 'I look it up.',
-        searches,
-        text: 'Found.',
-        calls: [{ id: 'call_1', name: 'add', input: {} }],
-      },
-      { text: 'b' },
-    ]
-    const { model, requests } = await open(provider, script)
+    const calls = [{ id: 'call_1', name: 'add', input: {} }]
+    const first = { reasoning: 'I look it up.', searches, text: 'Found.', calls }
+    const { model, requests } = await open(provider, [first, { text: 'b' }])
     const request = requestOf(model, { tools: [SEARCH, ADD] })
     const response = await model.respond(request)
     const [call] = response.toolCalls
-    if (!call) throw new Error('The response has no call.')
-    const result = model.toolMessage([{ call, result: { ok: true, value: 3 } }])
+    const result = model.toolMessage([{ call: call as ToolCall, result: { ok: true, value: 3 } }])
     await model.respond({ ...request, messages: historyWith(request.messages, response, result) })
     const history = requests()[1]?.history ?? []
-    expect(history.map(({ type }) => type)).toEqual(
-      provider === 'anthropic'
-        ? ['text', 'reasoning', 'search', 'search', 'search', 'search', 'text', 'call', 'result']
-        : ['text', 'reasoning', 'search', 'search', 'text', 'call', 'result'],
-    )
+    const searched = Array(provider === 'anthropic' ? 4 : 2).fill('search')
+    const types = ['text', 'reasoning', ...searched, 'text', 'call', 'result']
+    expect(history.map(({ type }) => type)).toEqual(types)
     const sent = history.flatMap((item) => (item.type === 'search' ? [item.value] : []))
-    const [id] = [(sent[0] as { id: string }).id]
+    const { id } = sent[0] as { id: string }
     if (provider === 'anthropic') {
       expect(sent.slice(0, 2)).toMatchObject([
         { type: 'server_tool_use', name: 'web_search', input: { query: 'AWS regions' } },
         {
           type: 'web_search_tool_result',
           tool_use_id: id,
-          content: [
-            {
-              type: 'web_search_result',
-              url: 'https://a.example/1',
-              encrypted_content: 'sealed https://a.example/1',
-            },
-            { type: 'web_search_result', url: 'https://b.example/2' },
-          ],
+          content: searches[0]?.urls.map((url) => ({
+            type: 'web_search_result',
+            url,
+            encrypted_content: `sealed ${url}`,
+          })),
         },
       ])
       expect(sent[3]).toMatchObject({ content: [] })
@@ -155,18 +134,14 @@ describe('a web search of anthropic', () => {
     const request = requestOf(model, { tools: [SEARCH] })
     const response = await model.respond(request)
     expect(response.usage.webSearches).toBeUndefined()
-    await model.respond({
-      ...request,
-      messages: historyWith(request.messages, response, model.userMessage('Go on.')),
-    })
+    const messages = historyWith(request.messages, response, model.userMessage('Go on.'))
+    await model.respond({ ...request, messages })
     expect(JSON.stringify(requests()[1]?.history)).toContain('"error_code":"max_uses_exceeded"')
   })
 
   it('can pause the response, which the next request continues', async () => {
-    const { model, requests } = await open('anthropic', [
-      { searches, stopReason: 'pause_turn' },
-      { text: 'b' },
-    ])
+    const script = [{ searches, stopReason: 'pause_turn' }, { text: 'b' }]
+    const { model, requests } = await open('anthropic', script)
     const request = requestOf(model, { tools: [SEARCH] })
     const response = await model.respond(request)
     expect(response).toMatchObject({ isPaused: true, toolCalls: [], text: '' })
@@ -177,15 +152,15 @@ describe('a web search of anthropic', () => {
 })
 
 describe('a model without web search', () => {
+  const problemOf = (name: string, search = {}) => findSearchProblem(parseModelName(name), search)
+
   it.each([
     'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
     'openai-compatible/qwen3:8b',
     'openai/gpt-4.1-nano',
     'anthropic/claude-2.1',
   ])('is rejected for an agent that has the tool: %s', (name) => {
-    expect(findSearchProblem(parseModelName(name), {})).toContain(
-      `The provider of the model ${name} does not search the web for it`,
-    )
+    expect(problemOf(name)).toContain(`The provider of the model ${name} does not search the web for it`)
   })
 
   it.each([
@@ -194,15 +169,13 @@ describe('a model without web search', () => {
     'anthropic/claude-opus-4-6',
     'anthropic/claude-haiku-4-5',
   ])('is not %s', (name) => {
-    expect(findSearchProblem(parseModelName(name), {})).toBeUndefined()
+    expect(problemOf(name)).toBeUndefined()
   })
 
   it('is one of openai if the document blocks domains', () => {
-    const problemOf = (name: string) =>
-      findSearchProblem(parseModelName(name), { blockedDomains: ['a.example'] })
-    expect(problemOf('openai/gpt-5')).toContain(
-      'has no blockedDomains for searches of the web. Use allowedDomains.',
-    )
-    expect(problemOf('anthropic/claude-sonnet-4-5')).toBeUndefined()
+    const search = { blockedDomains: ['a.example'] }
+    const message = 'has no blockedDomains for searches of the web. Use allowedDomains.'
+    expect(problemOf('openai/gpt-5', search)).toContain(message)
+    expect(problemOf('anthropic/claude-sonnet-4-5', search)).toBeUndefined()
   })
 })

@@ -29,6 +29,17 @@ const open = (format: Provider, script: Script, family = 'script') =>
 
 type Opened = Awaited<ReturnType<typeof open>>
 
+const CALL = { name: 'add', input: { a: 1, b: 2 } }
+
+/** Sends so many requests, each with the calls before it and this result of each. */
+async function converse({ model }: Opened, count: number, result: ToolResult) {
+  const messages: Json[] = [model.userMessage('?')]
+  for (let step = 0; step < count; step++) {
+    const { messages: said, toolCalls } = await model.respond(requestOf(model, { messages }))
+    messages.push(...said, model.toolMessage(toolCalls.map((call) => ({ call, result }))))
+  }
+}
+
 /** Sends a request, and a second one with the results of its calls. */
 async function exchange({ model, requests }: Opened, tools: (typeof ADD)[], results: ToolResult[]) {
   const first = await model.respond(requestOf(model, { tools }))
@@ -85,16 +96,12 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
   })
 
   it('receives no blank text', async () => {
-    const calls = [ADD, ADD].map(({ name }) => ({ name, input: { a: 1, b: 2 } }))
-    const opened = await open(format, [{ text: ' \n', calls }, { text: 'Done.' }])
-    const { history } = await exchange(
-      opened,
-      [ADD],
-      [
-        { ok: true, value: '' },
-        { ok: false, error: ' ' },
-      ],
-    )
+    const opened = await open(format, [{ text: ' \n', calls: [CALL, CALL] }, { text: 'Done.' }])
+    const blank: ToolResult[] = [
+      { ok: true, value: '' },
+      { ok: false, error: ' ' },
+    ]
+    const { history } = await exchange(opened, [ADD], blank)
     expect(history.filter(({ type }) => type === 'text')).toHaveLength(1)
     const outputs = history.flatMap((item) => (item.type === 'result' ? [item.output] : []))
     expect(outputs).toEqual(['(empty)', '(empty)'])
@@ -102,14 +109,9 @@ describe.each(SCRIPTED_PROVIDERS)('a model of %s', (format) => {
 })
 
 const strictOf = (tools: Json | undefined): Json[] =>
-  (tools as JsonObject[]).map((tool) => {
-    const { strict = null } = {
-      ...tool,
-      ...(tool.function as JsonObject),
-      ...(tool.toolSpec as JsonObject),
-    } as JsonObject
-    return strict as Json
-  })
+  (tools as Record<string, JsonObject>[]).map(
+    (tool) => (tool.toolSpec ?? tool.function ?? tool).strict ?? null,
+  )
 
 describe('strict', () => {
   const CLOSED = { ...ADD, name: 'closed', inputSchema: { ...ADD.inputSchema, additionalProperties: false } }
@@ -136,14 +138,13 @@ describe('strict', () => {
 })
 
 describe('a failed tool call at Bedrock', () => {
-  const calls = [ADD, ADD].map(({ name }) => ({ name, input: { a: 1, b: 2 } }))
   const results: ToolResult[] = [
     { ok: false, error: 'Too hard.' },
     { ok: true, value: 3 },
   ]
 
   it('has the status error, in a body with a valid signature', async () => {
-    const opened = await open('bedrock', [{ calls }, { text: 'Done.' }])
+    const opened = await open('bedrock', [{ calls: [CALL, CALL] }, { text: 'Done.' }])
     const { history, request } = await exchange(opened, [ADD], results)
     expect(history.slice(3)).toMatchObject([
       { output: 'Too hard.', isError: true },
@@ -168,7 +169,6 @@ describe('a failed tool call at Bedrock', () => {
 })
 
 describe('reasoning_content', () => {
-  const call = { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }
   it.each([
     ['deepseek-v4', 2],
     ['moonshotai/kimi-k2', 2],
@@ -176,27 +176,20 @@ describe('reasoning_content', () => {
     ['mistral-large', 0],
     ['qwen3:8b', 0],
   ])('is sent back to %s %i times', async (family, times) => {
-    const { model, requests } = await open(
-      'openai-compatible',
-      [{ reasoning: 'Hm.', ...call }, call, { text: 'Done.' }],
-      family,
-    )
-    const messages: Json[] = [model.userMessage('?')]
-    for (let step = 0; step < 3; step++) {
-      const { messages: said, toolCalls } = await model.respond(requestOf(model, { messages }))
-      const pairs = toolCalls.map((each) => ({ call: each, result: { ok: true as const, value: 3 } }))
-      messages.push(...said, model.toolMessage(pairs))
-    }
-    const sent = (requests()[2]?.body.messages ?? []) as JsonObject[]
+    const calls = [CALL]
+    const script = [{ reasoning: 'Hm.', calls }, { calls }, { text: 'Done.' }]
+    const opened = await open('openai-compatible', script, family)
+    await converse(opened, 3, { ok: true, value: 3 })
+    const sent = (opened.requests()[2]?.body.messages ?? []) as JsonObject[]
     const echoed = sent.filter((message) => 'reasoning_content' in message)
     expect(echoed.map((message) => message.reasoning_content)).toEqual(['Hm.', ''].slice(0, times))
   })
 })
 
+const SOURCE = { type: 'base64', media_type: 'image/png', data: PIXEL }
 const IMAGE_URL = { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } }
 
 describe('an image in a tool result', () => {
-  const call = { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }
   const photo: ToolResult = {
     ok: true,
     value: '[Image of type image/png, 70 bytes.]',
@@ -204,11 +197,7 @@ describe('an image in a tool result', () => {
   }
 
   it.each<[Provider, string, JsonObject | null]>([
-    [
-      'anthropic',
-      'claude-sonnet-4-5',
-      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
-    ],
+    ['anthropic', 'claude-sonnet-4-5', { type: 'image', source: SOURCE }],
     ['bedrock', 'eu.anthropic.claude-sonnet-4-5', { image: { format: 'png', source: { bytes: PIXEL } } }],
     ['openai', 'gpt-5', { type: 'input_image', image_url: `data:image/png;base64,${PIXEL}` }],
     ['bedrock', 'eu.amazon.nova-micro', null],
@@ -221,7 +210,7 @@ describe('an image in a tool result', () => {
     ['openai-compatible', 'gemma3:12b-01b', IMAGE_URL],
     ['openai-compatible', 'meta-llama/llama-4-scout', IMAGE_URL],
   ])('reaches %s/%s, or its description does', async (format, family, image) => {
-    const opened = await open(format, [call, { text: 'Done.' }], family)
+    const opened = await open(format, [{ calls: [CALL] }, { text: 'Done.' }], family)
     const { request } = await exchange(opened, [ADD], [photo])
     const body = JSON.stringify(request?.body)
     expect(body).toContain('[Image of type image/png, 70 bytes.]')
@@ -230,42 +219,24 @@ describe('an image in a tool result', () => {
   })
 
   it('follows the last result of a response on an openai-compatible server', async () => {
-    const calls = [
-      { name: 'add', input: { a: 1, b: 2 } },
-      { name: 'unknown', input: {} },
-      { name: 'add', input: { a: 3, b: 4 } },
-    ]
+    const calls = [CALL, { name: 'unknown', input: {} }, CALL]
     const opened = await open('openai-compatible', [{ calls }, { text: 'Done.' }], 'qwen3-vl')
     const { request } = await exchange(opened, [ADD], [photo, photo, photo])
     const messages = (request?.body.messages ?? []) as JsonObject[]
-    expect(messages.map(({ role }) => role)).toEqual([
-      'system',
-      'user',
-      'assistant',
-      'tool',
-      'tool',
-      'tool',
-      'user',
-    ])
+    expect(messages.map(({ role }) => role).join()).toBe('system,user,assistant,tool,tool,tool,user')
     expect(messages.at(-1)?.content).toMatchObject([
       { text: expect.stringMatching(/^Images in the result of add \(.+_1\):$/) },
       IMAGE_URL,
       { text: expect.stringMatching(/^Images in the result of add \(.+_3\):$/) },
       IMAGE_URL,
     ])
-    expect(messages.filter(({ role }) => role === 'tool').map(({ content }) => content)).toContain(
-      photo.value,
-    )
+    expect(messages).toContainEqual(expect.objectContaining({ role: 'tool', content: photo.value }))
   })
 
   it('is left out once 20 later ones follow', async () => {
-    const { model, requests } = await open('anthropic', () => call, 'claude-sonnet-4-5')
-    const messages: Json[] = [model.userMessage('?')]
-    for (let step = 0; step < 25; step++) {
-      const { messages: said, toolCalls } = await model.respond(requestOf(model, { messages }))
-      messages.push(...said, model.toolMessage(toolCalls.map((each) => ({ call: each, result: photo }))))
-    }
-    const body = JSON.stringify(requests().at(-1)?.body)
+    const opened = await open('anthropic', () => ({ calls: [CALL] }), 'claude-sonnet-4-5')
+    await converse(opened, 25, photo)
+    const body = JSON.stringify(opened.requests().at(-1)?.body)
     expect(body.split(PIXEL)).toHaveLength(20 + 1)
     expect(body.split('[Image of type')).toHaveLength(24 + 1)
   })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { KEY } from '../../support/scripted-model/start-scripted-model.ts'
-import { openRaw } from '../frames/support.ts'
-import { requestOf } from '../support.ts'
+import { KEY, SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import { respond } from '../frames/support.ts'
 
 const TEXT = 'The GPU fell off the bus.'
 
@@ -33,13 +32,11 @@ const BODIES: [string, (text: string) => unknown][] = [
 ]
 
 describe('error bodies', () => {
-  const FORMATS = ['openai-compatible', 'openai', 'anthropic', 'bedrock'] as const
-
-  describe.each(FORMATS)('the body of an error of %s', (format) => {
+  describe.each(SCRIPTED_PROVIDERS)('the body of an error of %s', (format) => {
     async function errorOf(body: unknown, status = 400) {
       const content = typeof body === 'string' ? body : JSON.stringify(body)
-      const model = await openRaw(format, { body: content, status, contentType: 'text/plain' })
-      return model.respond(requestOf(model)).catch((error: unknown) => error)
+      const responding = respond(format, { body: content, status, contentType: 'text/plain' })
+      return responding.catch((error: unknown) => error)
     }
 
     it.each(BODIES)('may be %s', async (_, toBody) => {
@@ -76,23 +73,23 @@ describe('error bodies', () => {
       'Requested tokens (5000) exceed context window of 4096',
       'Prompt length 5000 is greater than max_seq_len 4096',
       'max_tokens must be at least 1, got -376.',
+      'The decoder prompt (length 5000) is longer than the maximum model length of 4096.',
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+      'Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
+      'Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens.',
       'litellm.ContextWindowExceededError: the prompt',
       'too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs.',
     ])('is recognized: %s', async (message) => {
       const body = JSON.stringify({ object: 'error', message, code: 400 })
-      const model = await openRaw('openai-compatible', { body, status: 400 })
-      await expect(model.respond(requestOf(model))).rejects.toMatchObject({
-        isOverflow: true,
-        isTransient: false,
-      })
+      const overflow = { isOverflow: true, isTransient: false }
+      await expect(respond('openai-compatible', { body, status: 400 })).rejects.toMatchObject(overflow)
     })
 
     it.each(['Too many tokens per minute.', 'max_tokens is too large: 64000.', 'Invalid input: role'])(
       'is not %s',
-      async (message) => {
-        const body = JSON.stringify({ error: message })
-        const model = await openRaw('openai-compatible', { body, status: 400 })
-        await expect(model.respond(requestOf(model))).rejects.toMatchObject({ isOverflow: false })
+      async (error) => {
+        const responding = respond('openai-compatible', { body: JSON.stringify({ error }), status: 400 })
+        await expect(responding).rejects.toMatchObject({ isOverflow: false })
       },
     )
   })

@@ -7,8 +7,10 @@ import type { Model, ModelResponse } from '../../../lib/core/model.ts'
 import { openModel } from '../../../lib/models/open-model.ts'
 import { closeNow } from '../../../local/emulators/private-socket.ts'
 import type { ScriptedProvider } from '../../support/scripted-model/recorded-request.ts'
-import { FORMATS, SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
-import { completeResponse, type ScriptedResponse } from '../../support/scripted-model/turn.ts'
+import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import type { ScriptedResponse } from '../../support/scripted-model/turn.ts'
+import { chunk, framesOf } from '../frames/junk.ts'
+import { sse } from '../frames/support.ts'
 import { openScripted, requestOf, useScriptedModel } from '../support.ts'
 
 const scripted = await useScriptedModel()
@@ -24,8 +26,7 @@ const RESPONSE: ScriptedResponse = {
 
 /** The chunks of the response, and how many contain all of it: some formats end with a chunk that says nothing. */
 function chunksOf(format: ScriptedProvider) {
-  const request = { stream_options: { include_usage: true } }
-  const { length } = FORMATS[format].encode(completeResponse(RESPONSE, '1', 'model'), request)
+  const { length } = framesOf(format, RESPONSE)
   return { length, sufficient: format === 'openai-compatible' ? length - 2 : length }
 }
 
@@ -59,10 +60,7 @@ describe.each(SCRIPTED_PROVIDERS)('a stream of %s', { concurrent: true }, (forma
     for (const chunks of boundaries.slice(sufficient)) {
       const response = (await afterCut(format, chunks, 'end')).first as ModelResponse
       expect(response).toMatchObject({ text: 'I add.', stopReason: 'tool-calls' })
-      expect(response.toolCalls.map(({ input }) => input)).toEqual([
-        { a: 1, b: 2 },
-        { a: 3, b: 4 },
-      ])
+      expect(response.toolCalls).toMatchObject([{ input: { a: 1, b: 2 } }, { input: { a: 3, b: 4 } }])
     }
   })
 
@@ -109,24 +107,18 @@ const tooLarge = {
   message: `The response of the model exceeds the limit of ${MAX_PAYLOAD_BYTES} bytes. Reading it was stopped.`,
 }
 
-const chunk = (delta: object) =>
-  `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta }] })}\n\n`
+const callWith = (input: string, call: object = {}) =>
+  sse(chunk({ tool_calls: [{ index: 0, ...call, function: { name: 'add', arguments: input } }] }))
 
-const call = (piece: string) => ({ tool_calls: [{ index: 0, function: { arguments: piece } }] })
-
-const STREAM = 'text/event-stream'
+type Endless = { status?: number; type?: string; first?: string; next: string }
 
 /** How a response begins, and what follows for ever. */
-const ENDLESS: Record<string, { status?: number; type: string; first: string; next: string }> = {
-  'a stream of text': { type: STREAM, first: '', next: chunk({ content: text }) },
-  'a stream of reasoning': { type: STREAM, first: '', next: chunk({ reasoning_content: text }) },
-  'the input of a call': {
-    type: STREAM,
-    first: chunk({ tool_calls: [{ index: 0, id: 'c', function: { name: 'add', arguments: '' } }] }),
-    next: chunk(call(text)),
-  },
-  'one event of a stream': { type: STREAM, first: 'data: {"id":"', next: text },
-  'one event in many lines': { type: STREAM, first: '', next: `data: ${text}\n` },
+const ENDLESS: Record<string, Endless> = {
+  'a stream of text': { next: sse(chunk({ content: text })) },
+  'a stream of reasoning': { next: sse(chunk({ reasoning_content: text })) },
+  'the input of a call': { first: callWith('', { id: 'c' }), next: callWith(text) },
+  'one event of a stream': { first: 'data: {"id":"', next: text },
+  'one event in many lines': { next: `data: ${text}\n` },
   'a JSON document': { type: 'application/json', first: '{"id":"', next: text },
   'an error': { status: 500, type: 'application/json', first: '{"error":"', next: text },
 }
@@ -135,15 +127,11 @@ describe('a response without an end', () => {
   let sent = 0
   let closed: Promise<unknown> = Promise.resolve()
   const server = createServer((request, response) => {
-    const {
-      status = 200,
-      type,
-      first,
-      next,
-    } = ENDLESS[decodeURIComponent(request.url ?? '').split('/')[1] ?? ''] ?? {}
+    const [, name = ''] = decodeURIComponent(request.url ?? '').split('/')
+    const { status = 200, type = 'text/event-stream', first = '', next } = ENDLESS[name] as Endless
     closed = once(response, 'close')
     response.writeHead(status, { 'content-type': type }).write(first)
-    send(response, next ?? '')
+    send(response, next)
   })
   const send = (response: ServerResponse, next: string) => {
     if (response.destroyed) return

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseToolCall } from '../../../lib/models/responses/to-response.ts'
 import { SCRIPTED_PROVIDERS } from '../../support/scripted-model/start-scripted-model.ts'
+import { chunk } from '../frames/junk.ts'
 import { binary, respond, sse } from '../frames/support.ts'
 import { ADD, openScripted, requestOf, useScriptedModel } from '../support.ts'
 
@@ -42,23 +43,16 @@ describe('parseToolCall', () => {
       input: { a: 1 },
       error: 'Unknown tool "toString". Available tools: add.',
     })
-    expect(parse('{', { toolName: 'sub', tools: [] }).error).toBe(
-      'Unknown tool "sub". Available tools: none.',
-    )
+    const { error } = parse('{', { toolName: 'sub', tools: [] })
+    expect(error).toBe('Unknown tool "sub". Available tools: none.')
   })
 })
 
 const scripted = await useScriptedModel()
 
-const ALL = {
-  inputTokens: 100,
-  outputTokens: 50,
-  cachedInputTokens: 60,
-  cacheWriteTokens: 20,
-  reasoningTokens: 30,
-}
-
-const ZERO = { ...ALL, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+const GIVEN = { inputTokens: 100, outputTokens: 50 }
+const ALL = { ...GIVEN, cachedInputTokens: 60, cacheWriteTokens: 20, reasoningTokens: 30 }
+const ZERO = { ...GIVEN, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 
 /** What a format has no member for. */
 const NEVER_REPORTED = {
@@ -74,47 +68,37 @@ describe.each(SCRIPTED_PROVIDERS)('the usage of a response of %s', (format) => {
       Object.entries(usage).filter(([name]) => !(NEVER_REPORTED[format] as string[]).includes(name)),
     )
 
-  it.each([
-    ['counts', ALL],
-    ['zeros', ZERO],
-  ])('contains the %s that the provider reports', async (_, usage) => {
+  it.each([ALL, ZERO, GIVEN])('contains the counts that the provider reports: %j', async (usage) => {
     const { model } = await openScripted(scripted, format, [{ text: 'Three.', usage }])
     expect((await model.respond(requestOf(model))).usage).toEqual(without(usage))
   })
-
-  it('has no counts that the provider does not report', async () => {
-    const usage = { inputTokens: 100, outputTokens: 50 }
-    const { model } = await openScripted(scripted, format, [{ text: 'Three.', usage }])
-    expect((await model.respond(requestOf(model))).usage).toEqual(usage)
-  })
 })
+
+const STOP = { stop_reason: 'end_turn' }
+const SAID = 'Three, I think.'
 
 /** What each format reports, for counts of any type. */
 const report = {
-  'openai-compatible': (input: unknown, output: unknown) =>
-    sse(
-      { choices: [{ index: 0, delta: { content: 'Three, I think.' }, finish_reason: 'stop' }] },
-      { choices: [], usage: { prompt_tokens: input, completion_tokens: output } },
-    ),
+  'openai-compatible': (input: unknown, output: unknown, said = SAID) =>
+    sse(chunk({ content: said }, 'stop'), {
+      choices: [],
+      usage: { prompt_tokens: input, completion_tokens: output },
+    }),
   openai: (input: unknown, output: unknown) =>
     sse(
-      { type: 'response.output_text.delta', output_index: 0, delta: 'Three, I think.' },
+      { type: 'response.output_text.delta', output_index: 0, delta: SAID },
       { type: 'response.completed', response: { usage: { input_tokens: input, output_tokens: output } } },
     ),
   anthropic: (input: unknown, output: unknown) =>
     sse(
       { type: 'message_start', message: { usage: { input_tokens: input, output_tokens: 1 } } },
-      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Three, I think.' } },
-      {
-        type: 'message_delta',
-        delta: { stop_reason: 'end_turn' },
-        usage: { input_tokens: 0, output_tokens: output },
-      },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: SAID } },
+      { type: 'message_delta', delta: STOP, usage: { input_tokens: 0, output_tokens: output } },
       { type: 'message_stop' },
     ),
   bedrock: (input: unknown, output: unknown) =>
     binary(
-      { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Three, I think.' } } },
+      { contentBlockDelta: { contentBlockIndex: 0, delta: { text: SAID } } },
       { messageStop: { stopReason: 'end_turn' } },
       { metadata: { usage: { inputTokens: input, outputTokens: output } } },
     ),
@@ -139,10 +123,7 @@ describe.each(SCRIPTED_PROVIDERS)('a count of %s that cannot be true', (format) 
 })
 
 it('an empty response has no output tokens, which is not an estimate', async () => {
-  const body = sse(
-    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-    { choices: [], usage: { prompt_tokens: 1_000, completion_tokens: 0 } },
-  )
+  const body = report['openai-compatible'](1_000, 0, '')
   const { usage } = await respond('openai-compatible', { body })
   expect(usage).toEqual({ inputTokens: 1_000, outputTokens: 0 })
 })

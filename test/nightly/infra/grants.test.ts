@@ -29,14 +29,9 @@ import type { Delivery } from '../../../lib/core/notification.ts'
 import { scoreExecutionId } from '../../../lib/core/run-score.ts'
 import { startOf } from '../../../lib/core/usage.ts'
 import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
-import { batchStore } from '../../../lib/dynamodb/batch-store.ts'
-import { deliveryStore } from '../../../lib/dynamodb/delivery-store.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
-import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { scheduleStore } from '../../../lib/dynamodb/schedule-store.ts'
+import { openStores, type Stores } from '../../../lib/dynamodb/open-stores.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
-import { usageStore } from '../../../lib/dynamodb/usage-store.ts'
-import { webhookStore } from '../../../lib/dynamodb/webhook-store.ts'
 import { system } from '../../../lib/system.ts'
 import { provisionQueues, provisionTable, type Queues } from '../../../local/emulators/provision.ts'
 import { toGatewayEvent } from '../../fixtures/captured-events.ts'
@@ -77,6 +72,7 @@ type Handler = (event: unknown, context: object) => Promise<ReturnType<typeof JS
 let handlers: Record<FunctionName, Handler>
 let recorder: Awaited<ReturnType<typeof startCallRecorder>>
 let table: ReturnType<typeof openTable>
+let stores: Stores
 let sqs: SQSClient
 let scripted: ScriptedModel
 let queues: Queues
@@ -91,6 +87,7 @@ beforeAll(async () => {
   recorder = await startCallRecorder({ dynamodb: dynamodb.endpoint, sqs: queue.endpoint })
   stops.unshift(recorder.stop)
   table = openTable({ TABLE_NAME: TABLE, DYNAMODB_ENDPOINT: dynamodb.endpoint })
+  stores = openStores(table)
   scripted = await startScriptedModel()
   stops.push(scripted.stop)
   handlers = await loadBundles()
@@ -107,12 +104,15 @@ afterAll(async () => {
 
 /** Loads the bundles. Each function reads its endpoints while it loads, so that every function gets its own. */
 async function loadBundles(): Promise<Record<FunctionName, Handler>> {
-  vi.stubEnv('TABLE_NAME', TABLE)
-  vi.stubEnv('QUEUE_URL', queues.runs)
-  vi.stubEnv('DELIVERY_QUEUE_URL', queues.deliveries)
-  vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'SILENT')
-  // So few that each suspension counts them.
-  vi.stubEnv('MAX_SUSPENDED_EXECUTIONS', '1000')
+  const environment = {
+    TABLE_NAME: TABLE,
+    QUEUE_URL: queues.runs,
+    DELIVERY_QUEUE_URL: queues.deliveries,
+    POWERTOOLS_LOG_LEVEL: 'SILENT',
+    // So few that each suspension counts them.
+    MAX_SUSPENDED_EXECUTIONS: '1000',
+  }
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   const loaded: [FunctionName, Handler][] = []
   for (const name of FUNCTION_NAMES) {
     for (const [key, url] of Object.entries(await recorder.endpointsOf(name))) vi.stubEnv(key, url)
@@ -167,27 +167,31 @@ async function callTool(name: string, input: object, meta: object = {}) {
   return result.structuredContent
 }
 
+/** Calls endpoints one after the other, with the same options. */
+async function callAll(names: OperationName[], options: Options = {}) {
+  for (const name of names) await call(name, 200, options)
+}
+
+async function expectStatus(id: string, status: string) {
+  expect((await call('get-execution', 200, { id })).status).toBe(status)
+}
+
 const newestExecution = async (): Promise<string> => (await call('list-executions', 200))[0].id
 
 /** Takes every path of every function that makes different calls to the table or the queue. */
 async function invokeAllFunctions() {
   const { id: webhookId } = await call('create-webhook', 201, { body: WEBHOOK })
-  await call('check-health', 200)
-  await call('get-openapi-document', 200)
   await call('get-resource-metadata', 404)
   expect(await call('serve-console', 200)).toContain('<!doctype html>')
-  await call('list-agents', 200)
-  await call('get-agent-openapi', 200)
-  await call('get-agent', 200)
-  await call('list-versions', 200)
+  await callAll(['check-health', 'get-openapi-document', 'list-agents', 'get-agent-openapi', 'get-agent'])
+  await callAll(['list-versions', 'get-me'])
   // These suggest another agent.
   const missing = { agent: 'slow-ecko', versionId: version.id }
-  for (const name of ['get-agent', 'list-versions', 'get-version', 'list-agent-executions'] as const)
-    expect((await call(name, 404, missing)).detail).toContain('did you mean slow-echo?')
-  expect((await call('run-agent', 404, { ...missing, body: { text: 'a' } })).detail).toContain(
-    'did you mean slow-echo?',
-  )
-  await call('get-me', 200)
+  const ofAgent = ['get-agent', 'list-versions', 'get-version', 'list-agent-executions', 'run-agent'] as const
+  for (const name of ofAgent) {
+    const body = name === 'run-agent' ? { text: 'a' } : undefined
+    expect((await call(name, 404, { ...missing, body })).detail).toContain('did you mean slow-echo?')
+  }
   const token = await createToken(table, organizationId)
   const authorization = { type: 'TOKEN', methodArn: 'arn:stage/live/GET/' }
   const authorize = (text: string) =>
@@ -201,7 +205,7 @@ async function invokeAllFunctions() {
   await call('run-agent', 200, { query: { version: version.id }, body: { text: 'small' } })
   // Each filter has its index.
   for (const query of [{}, { status: 'ERROR' }, { status: 'IN_PROGRESS' }, { tenantId: 'acme' }])
-    for (const name of ['list-executions', 'list-agent-executions'] as const) await call(name, 200, { query })
+    await callAll(['list-executions', 'list-agent-executions'], { query })
   await call('get-execution', 200, { id: finished })
   expect(await call('list-steps', 200, { id: finished })).toMatchObject([{ name: 'echo', result: large }])
   expect(await call('stream-events', 200, { id: finished })).toContain('event: step')
@@ -216,39 +220,21 @@ async function invokeAllFunctions() {
   await call('delete-execution', 204, { id: finished })
   await call('get-execution', 404, { id: finished })
 
-  const options = { query: { execMode: 'async' }, body: { text: large } }
-  const { id: cancelled } = await call('run-agent', 202, options)
+  const cancelled = await startRun({ text: large })
   // Deltas need a response that streams.
   vi.stubEnv('RESPONSE_STREAMING', 'local')
   const watched = text(await call('stream-events', 200, { id: cancelled, query: { deltas: 'true' } }))
   vi.stubEnv('RESPONSE_STREAMING', undefined)
-  await call('cancel-execution', 200, { id: cancelled })
-  await call('cancel-execution', 200, { id: cancelled })
+  await callAll(['cancel-execution', 'cancel-execution'], { id: cancelled })
   expect(await watched).toContain('event: done')
 
-  await changeVersions()
-  await callTools()
-  await learn()
-  await fail()
-  await approve()
-  await processWithHeartbeat()
-  await resume()
-  await requeueAndEnd()
-  await sweepStale()
-  await endFamilies()
-  await endLimited()
-  await sendSignals()
-  await manageSchedules()
-  await manageLimits()
-  await manageAccess()
-  await manageRollouts()
-  await rerunWithinLimits()
+  const runs = [changeVersions, callTools, learn, fail, approve, processWithHeartbeat, resume, requeueAndEnd]
+  const ends = [sweepStale, endFamilies, endLimited, sendSignals]
+  const managers = [manageSchedules, manageLimits, manageAccess, manageRollouts, rerunWithinLimits]
+  for (const take of [...runs, ...ends, ...managers]) await take()
   await failToDeliver(await newestExecution(), webhookId)
   await manageWebhooks(webhookId)
-  await manageBatches()
-  await manageTrials()
-  await score()
-  await readUsage()
+  for (const take of [manageBatches, manageTrials, score, readUsage]) await take()
 }
 
 /** A run, its scorer, and a person agree. */
@@ -277,8 +263,7 @@ async function score() {
   await call('run-agent', 200, { agent: 'judged', query: { tenantId }, body: { text: large } })
   const limited = await newestExecution()
   const earlier = await createExecution(0, { tenantId, limits: [subject] })
-  const queued = { organizationId, executionId: earlier, tenantId, createdAt: new Date().toISOString() }
-  await openStores(table).limits.enterQueue({ subject, run: queued })
+  await enterQueue(subject, earlier)
   await deliver({ executionId: limited })
   const waiting = await call('get-execution', 200, { id: scoreExecutionId(limited, 'judge') })
   expect(waiting).toMatchObject({ source: 'SCORE', waitingFor: [{ kind: 'limit' }] })
@@ -289,7 +274,7 @@ async function readUsage() {
   const start = startOf('minute', Date.now())
   const rows = Array.from({ length: 20_000 }, () => aUsageRow({ tokenId: randomUUID() }))
   const slot = { organizationId, interval: 'minute', start, isFinal: false } as const
-  await usageStore(table).put({ ...slot, rows, readAt: Date.now() })
+  await stores.usage.put({ ...slot, rows, readAt: Date.now() })
   const query = { groupBy: 'token', limit: '1' }
   // On a busy machine, the sweeper has added up some runs by now.
   expect(await call('get-usage', 200, { query })).toMatchObject([{ runs: expect.any(Number) }])
@@ -311,7 +296,7 @@ async function manageRollouts() {
   const agentId = agentIdOf(organizationId, agent)
   const rows = [aUsageRow({ agentId, versionId, runs: 10, errors: { AgentFailed: 10 } })]
   const slot = { organizationId, interval: 'minute' as const, start: startOf('minute', Date.now()) }
-  await usageStore(table).put({ ...slot, rows, readAt: Date.now(), isFinal: false })
+  await stores.usage.put({ ...slot, rows, readAt: Date.now(), isFinal: false })
   await handlers['sweep-executions']({}, {})
   await call('get-rollout', 404, { agent })
 }
@@ -325,8 +310,7 @@ async function rerunWithinLimits() {
   await call('put-tenant-limits', 200, { tenantId, body: limits })
   const subject = { kind: 'tenant' as const, id: tenantId }
   const executionId = await createExecution(0, { tenantId, limits: [subject] })
-  const queued = { organizationId, executionId, tenantId, createdAt: new Date().toISOString() }
-  await openStores(table).limits.enterQueue({ subject, run: queued })
+  await enterQueue(subject, executionId)
   const again = { id, headers: { 'Idempotency-Key': 'again' } }
   expect(await call('rerun-execution', 202, again)).toMatchObject({
     originalExecutionId: id,
@@ -336,12 +320,17 @@ async function rerunWithinLimits() {
   await call('rerun-execution', 202, { id: other })
 }
 
+async function enterQueue(subject: { kind: 'tenant'; id: string }, executionId: string) {
+  const createdAt = new Date().toISOString()
+  const run = { organizationId, executionId, tenantId: subject.id, createdAt }
+  await stores.limits.enterQueue({ subject, run })
+}
+
 async function manageLimits() {
   const body = { maxOpenExecutions: 1, maxCostUsd: { day: 1 } }
   const tenantId = 'limited'
   await call('put-tenant-limits', 200, { tenantId, body })
-  await call('get-tenant-limits', 200, { tenantId })
-  await call('list-limits', 200)
+  await callAll(['get-tenant-limits', 'list-limits'], { tenantId })
   await call('get-me', 200, { limits: { tokenId: organizationId, rate: '1000', tenantId } })
   await call('delete-tenant-limits', 204, { tenantId })
   await call('put-agent-limits', 200, { body })
@@ -373,13 +362,13 @@ async function manageSchedules() {
   await call('run-schedule', 200, { scheduleName })
   const { agentId, id: versionId } = version
   const key = { organizationId, agentId, name: scheduleName }
-  const stored = await scheduleStore(table).get(key)
+  const stored = await stores.schedules.get(key)
   if (!stored) throw new Error('The schedule is not stored.')
   const at = Date.now() - 1_000
   // Without a cached result, the firing counts the open executions.
   const options = { ...stored.options, useCache: false }
   const due = { nextRunAt: new Date(at).toISOString(), openUntil: at, versionId, options }
-  await scheduleStore(table).put({ schedule: { ...stored, ...due }, replaces: stored })
+  await stores.schedules.put({ schedule: { ...stored, ...due }, replaces: stored })
   expect(await run({ agentId, schedule: scheduleName, at })).toEqual({ batchItemFailures: [] })
   expect(await call('get-schedule', 200, { scheduleName })).toMatchObject({
     firings: [{ status: 'STARTED' }],
@@ -411,11 +400,11 @@ async function deliver(message: object) {
 /** To a webhook that has failed for days, and an event of a deleted execution. */
 async function failToDeliver(executionId: string, webhookId: string) {
   const longAgo = new Date(Date.now() - 4 * 86_400_000).toISOString()
-  await webhookStore(table).update({ organizationId, id: webhookId, changes: { failingSince: longAgo } })
+  await stores.webhooks.update({ organizationId, id: webhookId, changes: { failingSince: longAgo } })
   for (const id of [executionId, system.newId()]) {
     const due = { status: 'PENDING', nextAttemptAt: longAgo, revision: 7 } as const
     const delivery = { ...aDelivery(id, webhookId), ...due }
-    await deliveryStore(table).put({ delivery, attempts: 0, dueAt: null })
+    await stores.deliveries.put({ delivery, attempts: 0, dueAt: null })
     await deliver({ executionId: id, revision: due.revision, destinationId: webhookId })
   }
   expect(await call('get-webhook', 200, { webhookId })).toMatchObject({ disabledReason: 'failing' })
@@ -441,7 +430,7 @@ async function manageWebhooks(webhookId: string) {
   await call('rotate-webhook', 200, { webhookId: 'default' })
   await call('test-webhook', 200, { webhookId })
   const delivery = aDelivery(await newestExecution(), webhookId)
-  await deliveryStore(table).put({ delivery, attempts: 0, dueAt: null })
+  await stores.deliveries.put({ delivery, attempts: 0, dueAt: null })
   const deliveries: { id: string; status: string }[] = await call('list-deliveries', 200, { webhookId })
   const deliveryId = deliveries.find(({ status }) => status === 'FAILED')?.id ?? ''
   expect((await call('redeliver', 200, { webhookId, deliveryId })).status).toBe('FAILED')
@@ -453,26 +442,26 @@ async function manageWebhooks(webhookId: string) {
 async function manageBatches() {
   const { id: fed } = await call('start-batch', 202, { body: [{ customId: 'a', input: { text: 'fed' } }] })
   expect(await run({ batchId: fed })).toEqual({ batchItemFailures: [] })
-  expect(await call('list-batch-executions', 200, { batchId: fed })).toMatchObject([
-    { status: 'IN_PROGRESS' },
-  ])
+  const [started] = await call('list-batch-executions', 200, { batchId: fed })
+  expect(started.status).toBe('IN_PROGRESS')
   const body = [{ customId: 'a', input: { text: large.repeat(30) } }]
   const { id: batchId } = await call('start-batch', 202, { body, headers: { 'Idempotency-Key': 'batch' } })
   await call('start-batch', 202, { body, headers: { 'Idempotency-Key': 'batch' } })
-  await call('list-batches', 200)
-  await call('get-batch', 200, { batchId })
-  expect(await call('get-batch', 200, { batchId, headers: { Accept: 'text/event-stream' } })).toContain(
-    'event: counts',
-  )
+  await callAll(['list-batches', 'get-batch', 'list-batch-executions'], { batchId })
+  const streamed = { batchId, headers: { Accept: 'text/event-stream' } }
+  expect(await call('get-batch', 200, streamed)).toContain('event: counts')
   expect(await call('list-batch-results', 200, { batchId })).toContain('IN_PROGRESS')
-  await call('list-batch-executions', 200, { batchId })
   expect((await call('cancel-batch', 202, { batchId })).status).toBe('CANCELLING')
-  const batches = batchStore(table)
-  const batch = await batches.get({ organizationId, id: batchId })
-  if (!batch) throw new Error('There is no batch.')
-  await batches.end({ batch, totals: { ...NO_TOTALS, cancelled: 1 }, endedAt: new Date().toISOString() })
+  await endCancelled(batchId)
   await call('retry-batch', 202, { batchId })
   await call('delete-batch', 204, { batchId })
+}
+
+async function endCancelled(id: string) {
+  const batch = await stores.batches.get({ organizationId, id })
+  if (!batch) throw new Error('There is no batch.')
+  const totals = { ...NO_TOTALS, cancelled: 1 }
+  await stores.batches.end({ batch, totals, endedAt: new Date().toISOString() })
 }
 
 /** A trial of executions that have ended, whose end is written by hand. */
@@ -483,14 +472,10 @@ async function manageTrials() {
   await call('start-trial', 202, { versionId, body: { limit: 1 }, headers })
   await call('start-trial', 422, { versionId, body: { tenantId: 'nobody', feedback: 'rated' } })
   await call('start-trial', 422, { versionId, body: { executions: [versionId] } })
-  await call('list-trials', 200)
-  await call('get-trial', 200, { trialId })
+  await callAll(['list-trials', 'get-trial'], { trialId })
   expect(await call('list-trial-items', 200, { trialId })).toHaveLength(1)
   expect((await call('cancel-trial', 202, { trialId })).status).toBe('CANCELLING')
-  const batches = batchStore(table)
-  const batch = await batches.get({ organizationId, id: trialId })
-  if (!batch) throw new Error('There is no trial.')
-  await batches.end({ batch, totals: { ...NO_TOTALS, cancelled: 1 }, endedAt: new Date().toISOString() })
+  await endCancelled(trialId)
   await call('delete-trial', 204, { trialId })
 }
 
@@ -500,7 +485,7 @@ async function sendSignals() {
   const wait = { kind: 'signal' as const, name: 'go', since: '', until: null, step: 1, signals: ['go'] }
   const suspension = { at: now, until: now + LEASE_MS, waits: [wait] }
   const execution = { ...anExecution({ organizationId }), suspension, callbackSecret: 'secret' }
-  await executionStore(table).create({ execution })
+  await stores.executions.create({ execution })
   const { id } = execution
   await call('send-signal', 202, { id, signal: 'go', body: large, headers: { 'Idempotency-Key': 'key' } })
   const mac = macOf('secret', id, 'go')
@@ -512,20 +497,18 @@ async function sendSignals() {
 async function changeVersions() {
   const agent = 'published'
   const first = await publish(agent, { draft: true })
-  await call('get-version', 200, { agent, versionId: first })
-  await call('promote-version', 200, { agent, versionId: first })
-  const { id: run } = await call('run-agent', 202, {
-    agent,
-    query: { execMode: 'async' },
-    body: { text: 'a' },
-  })
+  await callAll(['get-version', 'promote-version'], { agent, versionId: first })
+  const run = await startRun({ text: 'a' }, { agent })
   const draft = await publish(agent, { title: 'B', draft: true })
-  await call('retire-version', 200, { agent, versionId: draft })
-  await call('unretire-version', 200, { agent, versionId: draft })
+  await callAll(['retire-version', 'unretire-version'], { agent, versionId: draft })
   await call('delete-version', 204, { agent, versionId: draft })
   await call('cancel-execution', 200, { id: run })
-  await call('archive-agent', 200, { agent })
-  await call('restore-agent', 200, { agent })
+  await callAll(['archive-agent', 'restore-agent'], { agent })
+}
+
+async function startRun(body: object, options: Options = {}): Promise<string> {
+  const query = { ...options.query, execMode: 'async' }
+  return (await call('run-agent', 202, { ...options, query, body })).id
 }
 
 async function callTools() {
@@ -550,7 +533,7 @@ async function learn() {
   await call('run-agent', 200, options)
   const first = await newestExecution()
   await call('run-agent', 200, options)
-  const { id } = await call('run-agent', 202, { ...options, query: { execMode: 'async' } })
+  const id = await startRun(options.body, { agent: LEARNER })
   await run({ executionId: id })
   const { status, learnedFrom } = await call('get-execution', 200, { id })
   expect([status, learnedFrom.length]).toEqual(['SUCCESS', 1])
@@ -563,8 +546,7 @@ async function fail() {
   const query = { useCache: 'true' }
   const body = { text: 'fail' }
   await call('run-agent', 500, { query, body })
-  const { id } = await call('run-agent', 202, { query: { ...query, execMode: 'async' }, body })
-  await run({ executionId: id })
+  await run({ executionId: await startRun(body, { query }) })
   const params = { name: version.slug, arguments: body, _meta: { useCache: true } }
   await call('serve-mcp', 200, modernRequest('tools/call', params))
 }
@@ -582,29 +564,23 @@ async function approve() {
   await call('decide-approval', 200, options)
   recorder.refuseMessages()
   await call('decide-approval', 200, options)
-  const repeated = { executionId: id, approvalId: approval.id, ...decision }
-  await callTool('decide_approval', repeated)
-  expect(await call('list-approvals', 200, { query: { decided: 'true' } })).toMatchObject([
-    { id: approval.id },
-  ])
+  await callTool('decide_approval', { executionId: id, approvalId: approval.id, ...decision })
+  const decided = await call('list-approvals', 200, { query: { decided: 'true' } })
+  expect(decided).toMatchObject([{ id: approval.id }])
   await run({ executionId: id, wakes: true })
-  expect((await call('get-execution', 200, { id })).status).toBe('SUCCESS')
+  await expectStatus(id, 'SUCCESS')
 
-  const queued = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: 'ask' } })
-  await run({ executionId: queued.id })
-  expect((await call('get-execution', 200, { id: queued.id })).waitingFor).toHaveLength(1)
-  await call('cancel-execution', 200, { id: queued.id })
+  const queued = await startRun({ text: 'ask' })
+  await run({ executionId: queued })
+  expect((await call('get-execution', 200, { id: queued })).waitingFor).toHaveLength(1)
+  await call('cancel-execution', 200, { id: queued })
 }
 
 /** The runner processes an execution with a large input that runs until the next heartbeat. */
 async function processWithHeartbeat() {
-  const { id } = await call('run-agent', 202, {
-    query: { execMode: 'async' },
-    body: { text: large, ms: 1000 },
-  })
-  const { Messages } = await sqs.send(
-    new ReceiveMessageCommand({ QueueUrl: queues.runs, MaxNumberOfMessages: 10 }),
-  )
+  const id = await startRun({ text: large, ms: 1000 })
+  const receive = new ReceiveMessageCommand({ QueueUrl: queues.runs, MaxNumberOfMessages: 10 })
+  const { Messages } = await sqs.send(receive)
   const message = Messages?.find(({ Body }) => Body?.includes(id))
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
@@ -633,14 +609,14 @@ async function resume() {
 
 /** A runner without time left requeues its execution. process-dead-letter requeues it and ends an overdue one. */
 async function requeueAndEnd() {
-  const { id } = await call('run-agent', 202, { query: { execMode: 'async' }, body: { text: large } })
+  const id = await startRun({ text: large })
   await run({ executionId: id }, 0)
-  expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
+  await expectStatus(id, 'IN_PROGRESS')
   await bury(id)
-  expect((await call('get-execution', 200, { id })).status).toBe('IN_PROGRESS')
+  await expectStatus(id, 'IN_PROGRESS')
   const overdue = await createExecution(DEADLINE_MS)
   await bury(overdue)
-  expect((await call('get-execution', 200, { id: overdue })).status).toBe('ERROR')
+  await expectStatus(overdue, 'ERROR')
 }
 
 /** The sweeper requeues one execution and ends another one past its deadline. */
@@ -649,12 +625,12 @@ async function sweepStale() {
   const overdue = await createExecution(DEADLINE_MS)
   await loseInput()
   await handlers['sweep-executions']({}, {})
-  expect((await call('get-execution', 200, { id: overdue })).status).toBe('ERROR')
+  await expectStatus(overdue, 'ERROR')
 }
 
 /** The end of a child resumes its parent, and the end of a parent ends its child. */
 async function endFamilies() {
-  const executions = executionStore(table)
+  const { executions } = stores
   const childOf = (id: string) => createExecution(0, { parent: { executionId: id, callers: [] } })
   const lease = { owner: 'worker', expiresAt: Date.now() + LEASE_MS }
   const waiting = await createExecution(0, { lease })
@@ -689,7 +665,7 @@ async function endFamilies() {
 
 /** The end of an execution that has a slot starts the one that waits for it. */
 async function endLimited() {
-  const { limits } = openStores(table)
+  const { limits } = stores
   const key = { organizationId, subject: { kind: 'tenant' as const, id: 'limited' } }
   const updatedAt = new Date().toISOString()
   const given = { ...NO_LIMITS, maxOpenExecutions: 1, queueWhenFull: true, updatedAt }
@@ -700,8 +676,7 @@ async function endLimited() {
     const executionId = await createExecution(DEADLINE_MS, owner)
     const next = await createExecution(0, owner)
     await limits.takeSlot({ ...key, max: 1, executionId, now: Date.now() })
-    const queued = { organizationId, executionId: next, tenantId: owner.tenantId, createdAt: updatedAt }
-    await limits.enterQueue({ subject: key.subject, run: queued })
+    await enterQueue(key.subject, next)
     await end(executionId)
     expect(await limits.hasSlot({ ...key, executionId: next })).toBe(true)
     expect(await limits.listQueue({ ...key, limit: 1 })).toEqual([])
@@ -718,7 +693,7 @@ async function createExecution(
   const { agentId, id: versionId } = version
   const options = { organizationId, agentId, versionId, input: { text: large }, deadlineMs: DEADLINE_MS }
   const execution = anExecution({ ...options, now: Date.now() - ageMs, ...overrides })
-  await executionStore(table).create({ execution })
+  await stores.executions.create({ execution })
   return execution.id
 }
 
