@@ -136,9 +136,10 @@ describe('the API', () => {
 })
 
 /** The functions, in Pascal case, that have a variable. */
-const functionsWith = (of: typeof template, variable: string, value = /./) =>
+const functionsWith = (of: typeof template, variable: string, value = /^/) =>
   Object.entries(findResources(of, 'AWS::Lambda::Function'))
-    .filter(([, { Properties }]) => value.test(Properties.Environment.Variables[variable] ?? ''))
+    .map(([id, { Properties }]) => [id, Properties.Environment.Variables[variable]])
+    .filter(([, text]) => text !== undefined && value.test(text))
     .map(([id]) => id.replace(/Function.*/, ''))
     .sort()
 
