@@ -4,7 +4,7 @@ import type { Execution } from '../../../lib/core/execution.ts'
 import { LimitExceeded, TooManyRequests } from '../../../lib/core/limit-errors.ts'
 import { DEADLINE_MS } from '../../../lib/core/limits.ts'
 import type { SubjectKey } from '../../../lib/core/ports/usage.ts'
-import { NO_LIMITS, type Spending } from '../../../lib/core/usage-limits.ts'
+import { NO_LIMITS, type Spending, type UsageLimits } from '../../../lib/core/usage-limits.ts'
 import { forgetLimits, limitsOf } from '../../../lib/limits/limits.ts'
 import { system } from '../../../lib/system.ts'
 import { LimitedService } from '../../support/limits/limited-service.ts'
@@ -17,10 +17,20 @@ const isRefused = (result: Execution | LimitExceeded): result is LimitExceeded =
   result instanceof LimitExceeded
 const limitOf = (result: Execution | LimitExceeded) => (isRefused(result) ? result.reached.limit : 'accepted')
 
+/** An organization whose tenant acme has these limits. */
+async function limited(limits: Partial<UsageLimits>): Promise<LimitedService> {
+  const service = new LimitedService(table)
+  await service.limit(service.tenant(), limits)
+  return service
+}
+
+const full = async () => {
+  throw new TooManyRequests(1_000)
+}
+
 describe('maxOpenExecutions', () => {
   it('refuses what is above it until a run ends', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 2 })
+    const service = await limited({ maxOpenExecutions: 2 })
     const [first] = [await service.submit(), await service.submit({ isSync: true })]
     await service.deliver()
     const refused = await service.trySubmit({})
@@ -40,8 +50,7 @@ describe('maxOpenExecutions', () => {
   })
 
   it('counts the repetition of a request once, and answers it at the limit', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
+    const service = await limited({ maxOpenExecutions: 1, maxRunsPerMinute: 1 })
     const runs = await Promise.all([1, 2, 3].map(() => service.trySubmit({ key: 'once' })))
     const accepted = runs.filter((run) => !isRefused(run)) as Execution[]
     expect(new Set(accepted.map(({ id }) => id)).size).toBe(1)
@@ -51,11 +60,7 @@ describe('maxOpenExecutions', () => {
   })
 
   it('gives its slot back if the organization has too many open executions', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
-    const full = async () => {
-      throw new TooManyRequests(1_000)
-    }
+    const service = await limited({ maxOpenExecutions: 1, maxRunsPerMinute: 1 })
     await expect(service.submit({}, { ...service.engine(), admit: full })).rejects.toThrow(TooManyRequests)
     expect(await service.slots(service.tenant())).toBe(0)
     expect(limitOf(await service.trySubmit({}))).toBe('accepted')
@@ -77,8 +82,7 @@ describe('a request whose record cannot be written', () => {
     ['with a key', { key: 'once' }],
     ['that is synchronous', { isSync: true }],
   ])('gives its slot and its count back: one %s', async (_, submission) => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 1, maxRunsPerMinute: 1 })
+    const service = await limited({ maxOpenExecutions: 1, maxRunsPerMinute: 1 })
     await expect(service.submit(submission, fail(false)(service))).rejects.toThrow(Unavailable)
     expect(await service.slots(service.tenant())).toBe(0)
     expect(limitOf(await service.trySubmit(submission))).toBe('accepted')
@@ -86,8 +90,7 @@ describe('a request whose record cannot be written', () => {
   })
 
   it('keeps its slot if the record was written and only the response was lost', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 1 })
+    const service = await limited({ maxOpenExecutions: 1 })
     await expect(service.submit({ key: 'once' }, fail(true)(service))).rejects.toThrow(Unavailable)
     expect(limitOf(await service.trySubmit({}))).toBe('maxOpenExecutions')
     expect(limitOf(await service.trySubmit({ key: 'once' }))).toBe('accepted')
@@ -95,8 +98,7 @@ describe('a request whose record cannot be written', () => {
   })
 
   it('never gets it after all: a late write finds that the slot is free', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), { maxOpenExecutions: 1 })
+    const service = await limited({ maxOpenExecutions: 1 })
     const engine = service.engine()
     const late: (() => Promise<boolean>)[] = []
     const create: typeof engine.executions.create = async (params) => {
@@ -129,14 +131,10 @@ it('limits that change while they are read fail no run that waits for them', asy
 })
 
 it('a repeated request that is refused leaves the slot to the first one, which has no record yet', async () => {
-  const service = new LimitedService(table)
-  await service.limit(service.tenant(), { maxOpenExecutions: 1 })
+  const service = await limited({ maxOpenExecutions: 1 })
   const engine = service.engine()
   const repeat = async () => {
     service.pass(1)
-    const full = async () => {
-      throw new TooManyRequests(1_000)
-    }
     await expect(service.submit({ key: 'once' }, { ...engine, admit: full })).rejects.toThrow(TooManyRequests)
   }
   const admit: typeof engine.admit = async (_, record) => {
@@ -241,8 +239,7 @@ describe('queueWhenFull', () => {
   const limits = { maxOpenExecutions: 1, queueWhenFull: true }
 
   it('does not refuse a run because of the entry of one that has ended', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
+    const service = await limited(limits)
     const { id: executionId, createdAt } = await service.submit()
     await service.deliver()
     await service.end(executionId)
@@ -254,8 +251,7 @@ describe('queueWhenFull', () => {
   })
 
   it('forgets a run that has begun without a slot because nothing limited it', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
+    const service = await limited(limits)
     await service.submit()
     const { id } = await service.submit()
     await service.deliver()
@@ -268,8 +264,7 @@ describe('queueWhenFull', () => {
   })
 
   it('lets asynchronous runs wait for their turn, in the order of acceptance', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
+    const service = await limited(limits)
     const ids: string[] = []
     for (let i = 0; i < 5; i++) {
       ids.push((await service.submit()).id)
@@ -288,8 +283,7 @@ describe('queueWhenFull', () => {
   })
 
   it('shows what a run waits for, whose time and deadline begin with its start', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
+    const service = await limited(limits)
     const [first, second] = [await service.submit(), await service.submit()]
     expect(await service.read(second.id)).toMatchObject({
       status: 'IN_PROGRESS',
@@ -309,8 +303,7 @@ describe('queueWhenFull', () => {
   })
 
   it('refuses a synchronous run, and lets none overtake those that wait', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
+    const service = await limited(limits)
     const [first, second] = [await service.submit(), await service.submit()]
     expect(limitOf(await service.trySubmit({ isSync: true }))).toBe('maxOpenExecutions')
     await service.deliver()
@@ -328,8 +321,7 @@ describe('queueWhenFull', () => {
   })
 
   it('starts all that wait when the limit is taken away, and further ones when it is raised', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
+    const service = await limited(limits)
     const ids: string[] = []
     for (let i = 0; i < 6; i++) ids.push((await service.submit()).id)
     await service.deliver()
@@ -346,16 +338,14 @@ describe('queueWhenFull', () => {
   })
 
   it('refuses a run if the organization may have no further execution that waits', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
+    const service = await limited(limits)
     await service.submit()
     const engine = { ...service.engine(), maySuspend: async () => false }
     expect(limitOf(await service.trySubmit({}, engine))).toBe('maxOpenExecutions')
   })
 
   it('ends a run that has waited for as long as it may', async () => {
-    const service = new LimitedService(table)
-    await service.limit(service.tenant(), limits)
+    const service = await limited(limits)
     await service.submit()
     const waiting = await service.submit()
     await service.deliver()
