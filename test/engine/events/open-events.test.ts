@@ -117,6 +117,14 @@ function aJournal(page = PAGE) {
   }
 }
 
+/** A journal without steps, and a reader of it. */
+async function followed(options?: Partial<ReadEvents>) {
+  const run = aJournal()
+  const reader = run.follow(options)
+  await settle()
+  return { run, reader }
+}
+
 function describeEvent(event: ExecutionEvent): string {
   if (event.kind === 'status') return event.status
   if (event.kind === 'step') return `step ${event.recorded.step.number}`
@@ -195,9 +203,7 @@ describe('read', () => {
   })
 
   it('ends at once when this process learns of the completion', async () => {
-    const run = aJournal()
-    const reader = run.follow()
-    await settle()
+    const { run, reader } = await followed()
     run.journal.status = 'SUCCESS'
     emitCompleted(run.id)
     await settle()
@@ -205,9 +211,7 @@ describe('read', () => {
   })
 
   it('misses no step that is written while an earlier read is in flight', async () => {
-    const run = aJournal()
-    const reader = run.follow()
-    await settle()
+    const { run, reader } = await followed()
     const { promise, resolve } = Promise.withResolvers<void>()
     run.held.list = promise
     run.addStep()
@@ -229,8 +233,7 @@ describe('read', () => {
   })
 
   it('ends without done when the execution is deleted', async () => {
-    const run = aJournal()
-    const reader = run.follow()
+    const { run, reader } = await followed()
     await pass(1_000)
     run.journal.status = null
     await pass(1_000)
@@ -238,8 +241,7 @@ describe('read', () => {
   })
 
   it('is idle after 15 s of silence, and ends after its maximum', async () => {
-    const run = aJournal()
-    const reader = run.follow({ maxMs: 40_000 })
+    const { run, reader } = await followed({ maxMs: 40_000 })
     await pass(14_999)
     expect(reader.seen).toEqual(['IN_PROGRESS'])
     for (let i = 0; i < 30; i++) await pass(1_000)
@@ -247,8 +249,7 @@ describe('read', () => {
   })
 
   it('with untilNews, ends after the first steps', async () => {
-    const run = aJournal()
-    const reader = run.follow({ untilNews: true })
+    const { run, reader } = await followed({ untilNews: true })
     await pass(2_000)
     expect(reader.isEnded).toBe(false)
     run.addStep()
@@ -257,9 +258,7 @@ describe('read', () => {
   })
 
   it('survives probes that fail, and ends when a read does', async () => {
-    const run = aJournal()
-    const reader = run.follow()
-    await settle()
+    const { run, reader } = await followed()
     run.failing.probe = true
     await pass(5_000)
     run.failing.probe = false
@@ -372,8 +371,7 @@ describe('deltas from another process', () => {
   })
 
   it('are void when a worker is replaced, whether or not the next one has kept anything', async () => {
-    const run = aJournal()
-    const reader = run.follow({ deltas: true })
+    const { run, reader } = await followed({ deltas: true })
     run.live.response = kept('wrong')
     await pass(1_000)
     run.live.response = kept('right', 1_001)

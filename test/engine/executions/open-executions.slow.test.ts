@@ -44,6 +44,15 @@ const summaryOf = async ({ id }: { id: string }) => {
   return summary
 }
 
+const sortedIds = (executions: { id: string }[]) => executions.map(({ id }) => id).sort()
+
+/** A worker takes it for a minute. */
+async function claim({ id }: { id: string }, now = Date.now()) {
+  const lease = { owner: system.newId(), expiresAt: now + 60_000 }
+  await engine.executions.claim({ id, lease, now })
+  return lease
+}
+
 const end = async (execution: { id: string }, isForced = false) =>
   endOpen(engine, await summaryOf(execution), { isForced })
 
@@ -55,12 +64,7 @@ describe('readOpen', () => {
     const [first] = created
     await end(first as never)
     const found = await summariesOf({ agent: agentId })
-    expect(found.map(({ id }) => id).sort()).toEqual(
-      created
-        .slice(1)
-        .map(({ id }) => id)
-        .sort(),
-    )
+    expect(sortedIds(found)).toEqual(sortedIds(created.slice(1)))
   })
 
   it('filters by organization, slug, age and whether the agent has tools or code', async () => {
@@ -70,14 +74,12 @@ describe('readOpen', () => {
     const orphan = await open({ versionId: system.newId() })
     const old = await open({ now: Date.now() - 7_200_000 })
     const mine = new Set([plain, withTools, code, orphan, old].map(({ id }) => id))
-    const idsOf = async (filter: OpenFilter) =>
-      (await summariesOf({ ids: mine, ...filter })).map(({ id }) => id).sort()
-    const sorted = (...executions: { id: string }[]) => executions.map(({ id }) => id).sort()
-    expect(await idsOf({ hasTools: true })).toEqual(sorted(withTools, code, orphan))
-    expect(await idsOf({ hasTools: false })).toEqual(sorted(plain, old))
-    expect(await idsOf({ createdBefore: Date.now() - 3_600_000 })).toEqual(sorted(old))
+    const idsOf = async (filter: OpenFilter) => sortedIds(await summariesOf({ ids: mine, ...filter }))
+    expect(await idsOf({ hasTools: true })).toEqual(sortedIds([withTools, code, orphan]))
+    expect(await idsOf({ hasTools: false })).toEqual(sortedIds([plain, old]))
+    expect(await idsOf({ createdBefore: Date.now() - 3_600_000 })).toEqual(sortedIds([old]))
     expect(await idsOf({ organizationId: plain.organizationId })).toEqual([plain.id])
-    expect(await idsOf({ agent: 'model-agent' })).toEqual(sorted(plain, withTools, code, orphan, old))
+    expect(await idsOf({ agent: 'model-agent' })).toEqual(sortedIds([plain, withTools, code, orphan, old]))
     expect(await idsOf({ agent: 'another' })).toEqual([])
   })
 
@@ -96,8 +98,7 @@ describe('readOpen', () => {
 describe('endOpen', () => {
   it('ends an execution with what its steps have used, and keeps its journal', async () => {
     const execution = await open()
-    const lease = { owner: system.newId(), expiresAt: Date.now() - 1 }
-    await engine.executions.claim({ id: execution.id, lease, now: Date.now() - 60_000 })
+    const lease = await claim(execution, Date.now() - 60_001)
     const usage = { inputTokens: 7, outputTokens: 5 }
     const step = modelStep({ calls: [toolCall('a')], usage })
     const progress = { ...NO_PROGRESS, steps: 1, usage }
@@ -117,8 +118,7 @@ describe('endOpen', () => {
 
   it('leaves an execution with a live lease to its worker, unless it is forced', async () => {
     const execution = await open()
-    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
-    await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
+    const lease = await claim(execution)
     const append = (number: number) =>
       engine.steps.append({
         executionId: execution.id,
@@ -216,8 +216,7 @@ describe('resumeOpen', () => {
   it('leaves an execution with a live lease, and one that has ended', async () => {
     const [leased, ended] = [await open(), await open()]
     const summaries = [await summaryOf(leased), await summaryOf(ended)] as const
-    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
-    await engine.executions.claim({ id: leased.id, lease, now: Date.now() })
+    const lease = await claim(leased)
     await end(ended)
     expect(await resumeOpen(engine, summaries[0])).toBe('running')
     expect(await engine.executions.isLeasedBy({ id: leased.id, owner: lease.owner })).toBe(true)
