@@ -42,6 +42,8 @@ async function aStartedParent(...given: Parameters<typeof aParent>) {
   return run
 }
 
+const SETTINGS = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
+const SLEEPING = { child: `await context.sleep('nap', 3600); return { done: true }` }
 const CALL = `context.run('look up', 'child', { question: 'Who?' })`
 
 describe('context.run', () => {
@@ -81,16 +83,12 @@ describe('context.run', () => {
       /has started 2 executions/,
     ],
   ])('refuses to run %s', async (_, call, code, message) => {
-    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, maxChildren: 2 }
+    const execution = { ...SETTINGS, maxChildren: 2 }
     const run = await aStartedParent(
       `return { thrown: await ${call}.catch((error) => [error.code, error.message]) }`,
-      {
-        agent: { execution },
-      },
+      { agent: { execution } },
     )
-    const { thrown } = (await run.stored()).output as { thrown: [string, string] }
-    expect(thrown[0]).toBe(code)
-    expect(thrown[1]).toMatch(message)
+    expect((await run.stored()).output).toEqual({ thrown: [code, expect.stringMatching(message)] })
   })
 
   it.each([
@@ -115,12 +113,7 @@ describe('context.run', () => {
     const call = `context.run('x', 'child', { Question: 'Who?' }).catch(({ code, message }) => ({ code, message }))`
     const adapted = await aStartedParent(`return await ${call}`)
     expect((await adapted.stored()).output).toMatchObject({ got: 'Who?' })
-    const execution = {
-      useCache: false,
-      cacheTtlSeconds: null,
-      timeoutSeconds: null,
-      enforceInputSchema: true,
-    }
+    const execution = { ...SETTINGS, enforceInputSchema: true }
     const strict = await aStartedParent(`return await ${call}`, { of: { execution } })
     expect((await strict.stored()).output).toMatchObject({
       code: 'AgentNotRun',
@@ -129,17 +122,12 @@ describe('context.run', () => {
   })
 
   it('suspends the run while the agent is suspended, and returns its output then', async () => {
-    const run = await aStartedParent(
-      `return { out: await ${CALL}, runs, beside: await context.step('s', () => 1) }`,
-      {
-        child: `await context.sleep('nap', 3600); return { done: true }`,
-      },
-    )
-    const [wait, ...others] = (await run.stored()).suspension?.waits ?? []
-    expect(others).toEqual([])
-    expect(wait).toMatchObject({ kind: 'execution', name: 'look up', step: 1, until: null })
+    const body = `return { out: await ${CALL}, runs, beside: await context.step('s', () => 1) }`
+    const run = await aStartedParent(body, SLEEPING)
+    const waits = (await run.stored()).suspension?.waits ?? []
+    expect(waits).toMatchObject([{ kind: 'execution', name: 'look up', step: 1, until: null }])
     run.passTime(3_601_000)
-    await run.process(wait?.id ?? '', true)
+    await run.process(waits[0]?.id ?? '', true)
     expect(run.sent.at(-1)).toMatchObject({ executionId: run.id, wakes: true })
     await run.wake()
     expect((await run.stored()).output).toEqual({ out: { done: true }, runs: 2, beside: 1 })
@@ -151,7 +139,7 @@ describe('context.run', () => {
         if (attempt === 1) throw new Error('again')
         return attempt
       })]); return { a, b }`,
-      { child: `await context.sleep('nap', 3600); return { done: true }` },
+      SLEEPING,
     )
     const waits = (await run.stored()).suspension?.waits ?? []
     expect(waits.map(({ kind }) => kind).sort()).toEqual(['execution', 'retry'])
@@ -193,18 +181,15 @@ describe('context.run', () => {
   )
 
   it('ends the agent with the run, whether that is cancelled or fails', async () => {
-    const sleeping = { child: `await context.sleep('nap', 3600); return {}` }
-    const cancelled = await aStartedParent(`return await ${CALL}`, sleeping)
+    const cancelled = await aStartedParent(`return await ${CALL}`, SLEEPING)
     await endExecution(cancelled.engine, { ...cancelled.execution, error: CANCELLED })
     const failing = await aStartedParent(
       `const call = ${CALL}; await context.step('s', () => new Promise((resolve) => setTimeout(resolve, 300))); throw new Error('no')`,
-      sleeping,
+      SLEEPING,
     )
     expect((await failing.stored()).status).toBe('ERROR')
-    for (const run of [cancelled, failing]) {
-      const open = await run.engine.executions.listOpenChildren(run.execution)
-      expect(open).toEqual([])
-    }
+    for (const run of [cancelled, failing])
+      expect(await run.engine.executions.listOpenChildren(run.execution)).toEqual([])
   })
 
   it('is deleted with the run', async () => {
@@ -221,11 +206,8 @@ describe('context.run', () => {
       return { both, last: await context.run('c', 'child', { question: 'c' }) }`,
     )
     const { executions } = run.engine
-    const execution = {
-      ...run.execution,
-      id: system.newId(),
-      options: { ...run.execution.options, maxTokens: 1_000 },
-    }
+    const options = { ...run.execution.options, maxTokens: 1_000 }
+    const execution = { ...run.execution, id: system.newId(), options }
     await executions.create({ execution })
     await run.process(execution.id, false)
     const steps = await run.engine.steps.read({ executionId: execution.id })

@@ -83,14 +83,11 @@ function aJournal(page = PAGE) {
     watched,
     find: (after: number) => events.find({ organizationId, id, after }),
 
-    addStep(calls: string[] = [], attempt = 1): void {
-      const step = modelStep({
-        number: journal.steps.length + 1,
-        attempt,
-        calls: calls.map((id) => toolCall(id)),
-        usage: { inputTokens: 1, outputTokens: 1 },
-      })
-      journal.steps.push({ step, results: new Map() })
+    addStep(ids: string[] = [], attempt = 1): void {
+      const number = journal.steps.length + 1
+      const calls = ids.map((id) => toolCall(id))
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      journal.steps.push({ step: modelStep({ number, attempt, calls, usage }), results: new Map() })
     },
 
     addResult(callId: string): void {
@@ -241,7 +238,7 @@ describe('read', () => {
   })
 
   it('is idle after 15 s of silence, and ends after its maximum', async () => {
-    const { run, reader } = await followed({ maxMs: 40_000 })
+    const { reader } = await followed({ maxMs: 40_000 })
     await pass(14_999)
     expect(reader.seen).toEqual(['IN_PROGRESS'])
     for (let i = 0; i < 30; i++) await pass(1_000)
@@ -335,7 +332,6 @@ describe('deltas from another process', () => {
     isVoid: false,
     parts: [{ call: null, text }],
   })
-  const marks = (minutes: number) => minutes * 2
 
   it('are those that the reader lacks, with one mark in 30 s for all readers', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
@@ -354,12 +350,12 @@ describe('deltas from another process', () => {
     for (const { seen } of readers) expect(seen).toEqual(['IN_PROGRESS', 'delta ab', 'delta cd', 'step 1'])
     expect(late.seen).toEqual(['IN_PROGRESS', 'delta abcd', 'step 1'])
     await pass(115_000)
-    expect(run.watched.length).toBe(marks(2))
+    // In two minutes.
+    expect(run.watched).toHaveLength(4)
   })
 
   it('are not asked for by readers without deltas, and by nobody once the reader has left', async () => {
-    const run = aJournal()
-    run.follow()
+    const { run } = await followed()
     await pass(5_000)
     expect(run.watched).toEqual([])
     const reader = run.follow({ deltas: true })

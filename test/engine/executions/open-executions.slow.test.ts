@@ -49,8 +49,9 @@ const sortedIds = (executions: { id: string }[]) => executions.map(({ id }) => i
 /** A worker takes it for a minute. */
 async function claim({ id }: { id: string }, now = Date.now()) {
   const lease = { owner: system.newId(), expiresAt: now + 60_000 }
-  await engine.executions.claim({ id, lease, now })
-  return lease
+  const execution = await engine.executions.claim({ id, lease, now })
+  if (typeof execution === 'string') throw new Error(execution)
+  return { execution, owner: lease.owner }
 }
 
 const end = async (execution: { id: string }, isForced = false) =>
@@ -98,11 +99,11 @@ describe('readOpen', () => {
 describe('endOpen', () => {
   it('ends an execution with what its steps have used, and keeps its journal', async () => {
     const execution = await open()
-    const lease = await claim(execution, Date.now() - 60_001)
+    const { owner } = await claim(execution, Date.now() - 60_001)
     const usage = { inputTokens: 7, outputTokens: 5 }
     const step = modelStep({ calls: [toolCall('a')], usage })
     const progress = { ...NO_PROGRESS, steps: 1, usage }
-    await engine.steps.append({ executionId: execution.id, owner: lease.owner, step, progress })
+    await engine.steps.append({ executionId: execution.id, owner, step, progress })
     expect(await end(execution)).toBe('done')
     expect(await engine.executions.get(execution)).toMatchObject({
       status: 'ERROR',
@@ -118,20 +119,17 @@ describe('endOpen', () => {
 
   it('leaves an execution with a live lease to its worker, unless it is forced', async () => {
     const execution = await open()
-    const lease = await claim(execution)
-    const append = (number: number) =>
-      engine.steps.append({
-        executionId: execution.id,
-        owner: lease.owner,
-        step: modelStep({ number }),
-        progress: NO_PROGRESS,
-      })
+    const { execution: leased, owner } = await claim(execution)
+    const append = (number: number) => {
+      const step = modelStep({ number })
+      return engine.steps.append({ executionId: execution.id, owner, step, progress: NO_PROGRESS })
+    }
     expect(await end(execution)).toBe('running')
     expect(await append(1)).toBe(true)
     expect(await end(execution, true)).toBe('done')
     expect(await append(2)).toBe(false)
     const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
-    const finishing = { execution: { ...execution, lease }, outcome, finishedAt: new Date().toISOString() }
+    const finishing = { execution: leased, outcome, finishedAt: new Date().toISOString() }
     expect(await engine.executions.finish(finishing)).toBeNull()
   })
 
@@ -170,16 +168,12 @@ describe('resumeOpen', () => {
   })
 
   it('lets a suspended execution whose time was long ago be resumed by the next sweep', async () => {
-    const times = leaseTimes()
-    const lease = { owner: system.newId(), expiresAt: Date.now() + times.leaseMs }
     const created = await open({ now: Date.now() - 3 * DEADLINE_MS, deadlineMs: DEADLINE_MS })
-    const execution = await engine.executions.claim({ id: created.id, lease, now: Date.now() })
-    if (typeof execution === 'string') throw new Error(execution)
+    const { execution, owner } = await claim(created)
     const until = Date.now() - 2 * DEADLINE_MS
     const waits = [{ kind: 'sleep' as const, name: 'nap', since: '', until: '' }]
     const suspension = { at: until - 1, until, waits }
     const deadlineAt = until + DEADLINE_MS
-    const { owner } = lease
     await engine.executions.suspend({ execution, owner, suspension, openUntil: until, deadlineAt })
     expect(await resumeOpen(engine, await summaryOf(created))).toBe('done')
     const { sent, queue } = aMessage()
@@ -187,7 +181,7 @@ describe('resumeOpen', () => {
       ...engine,
       queue: { ...queue, sendBatch: async (messages) => void sent.push(...(messages as typeof sent)) },
       ...NO_DELIVERIES,
-      times,
+      times: leaseTimes(),
       sent: newSentTimers(),
     })
     expect(sent).toContainEqual(expect.objectContaining({ executionId: created.id, wakes: true }))
@@ -216,10 +210,10 @@ describe('resumeOpen', () => {
   it('leaves an execution with a live lease, and one that has ended', async () => {
     const [leased, ended] = [await open(), await open()]
     const summaries = [await summaryOf(leased), await summaryOf(ended)] as const
-    const lease = await claim(leased)
+    const { owner } = await claim(leased)
     await end(ended)
     expect(await resumeOpen(engine, summaries[0])).toBe('running')
-    expect(await engine.executions.isLeasedBy({ id: leased.id, owner: lease.owner })).toBe(true)
+    expect(await engine.executions.isLeasedBy({ id: leased.id, owner })).toBe(true)
     await engine.executions.delete({ ...ended, now: Date.now() })
     expect(await resumeOpen(engine, summaries[1])).toBe('closed')
   })
