@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { lineExecutionId } from '../../../lib/core/batch.ts'
 import { failure } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { DAY_MS } from '../../../lib/core/limits.ts'
 import { newExecution } from '../../../lib/core/new-execution.ts'
 import { endOfPeriod, NO_LIMITS } from '../../../lib/core/usage-limits.ts'
+import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { endExecution } from '../../../lib/engine/end-execution.ts'
 import { newLease } from '../../../lib/engine/engine.ts'
@@ -25,6 +26,18 @@ const aBatch = (options: Partial<Options> = {}) =>
 
 const codesOf = async (run: BatchRun) =>
   (await run.executions()).map((each) => each && (each.error?.code ?? each.status))
+
+/** The same, with lines that hang, once all its messages are delivered. */
+async function aDrained({ hung = [], ...options }: Partial<Options> & { hung?: number[] }) {
+  const run = await aBatch(options)
+  for (const line of hung) run.hung.add(line)
+  await run.drain()
+  return run
+}
+
+const startedOf = async (run: BatchRun) => (await run.executions()).filter((each) => each !== null)
+
+afterEach(() => void vi.unstubAllEnvs())
 
 describe('feedBatch', () => {
   it('runs each line once, as many at a time as there are lanes, and ends the batch', async () => {
@@ -51,8 +64,7 @@ describe('feedBatch', () => {
   })
 
   it('writes a lane once for each line', async () => {
-    const run = await aBatch({ lines: 20, lanes: 2 })
-    await run.drain()
+    const run = await aDrained({ lines: 20, lanes: 2 })
     const written = run.requests.filter((method) =>
       ['put', 'update', 'writeMany', 'send', 'feed'].includes(method),
     )
@@ -60,35 +72,27 @@ describe('feedBatch', () => {
     expect(written.length).toBeLessThanOrEqual(20 * 5 + 4)
   })
 
-  it('lets other lanes take the lines of one that hangs', async () => {
-    const run = await aBatch({ lines: 24, lanes: 3 })
-    run.hung.add(1)
-    await run.drain()
-    const executions = await run.executions()
-    const started = executions.filter((each) => each !== null)
-    expect(started.filter(({ status }) => status === 'IN_PROGRESS').map(({ batch }) => batch?.line)).toEqual([
-      1,
-    ])
+  it('lets other lanes take the lines of one that hangs, and stops no batch that has started all', async () => {
+    const outcomeOf = () => success(0.1)
+    const run = await aDrained({ lines: 24, lanes: 3, maxCostUsd: 2.35, outcomeOf, hung: [1] })
+    const started = await startedOf(run)
+    const open = started.filter(({ status }) => status === 'IN_PROGRESS')
+    expect(open.map(({ batch }) => batch?.line)).toEqual([1])
     expect(started.length).toBe(24)
     run.hung.clear()
     expect(await run.findProblems()).toEqual([])
+    expect(await run.stored()).toMatchObject({ stopped: null, totals: { succeeded: 24, costUsd: 2.4 } })
   })
 
   it('starts no line again whose execution has expired', async () => {
-    process.env.EXECUTION_RETENTION_DAYS = '1'
-    try {
-      const run = await aBatch({ lines: 6, lanes: 2 })
-      run.hung.add(1)
-      await run.drain()
-      run.pass(25 * 3_600_000)
-      for (const line of [0, 2, 3, 4, 5]) await table.delete(executionKey(lineExecutionId(run.batch, line)))
-      run.hung.clear()
-      expect(await run.settle()).toBe(true)
-      expect(await codesOf(run)).toEqual([null, 'SUCCESS', null, null, null, null])
-      expect((await run.stored())?.totals).toMatchObject({ succeeded: 6, failed: 0 })
-    } finally {
-      delete process.env.EXECUTION_RETENTION_DAYS
-    }
+    vi.stubEnv('EXECUTION_RETENTION_DAYS', '1')
+    const run = await aDrained({ lines: 6, lanes: 2, hung: [1] })
+    run.pass(25 * 3_600_000)
+    for (const line of [0, 2, 3, 4, 5]) await table.delete(executionKey(lineExecutionId(run.batch, line)))
+    run.hung.clear()
+    expect(await run.settle()).toBe(true)
+    expect(await codesOf(run)).toEqual([null, 'SUCCESS', null, null, null, null])
+    expect((await run.stored())?.totals).toMatchObject({ succeeded: 6, failed: 0 })
   })
 
   it('records a line that cannot be prepared as failed, and goes on', async () => {
@@ -134,34 +138,25 @@ describe('feedBatch', () => {
   })
 
   it('waits while its organization has too many open executions, and repeats one message only', async () => {
-    process.env.MAX_OPEN_EXECUTIONS = '10'
-    try {
-      const own = await aModelAgent({}, { table })
-      const run = await aBatch({ version: own, lines: 12, lanes: 8 })
-      const others = Array.from({ length: 6 }, () => executionOf(own, { deadlineMs: 86_400_000 }))
-      for (const execution of others) await run.stores.executions.create({ execution })
-      for (let line = 0; line < 12; line++) run.hung.add(line)
-      for (let minute = 0; minute < 6; minute++) {
-        await run.sweep()
-        await run.drain()
-        run.pass(61_000)
-      }
-      // 80 % of ten.
-      expect(run.maxOpen).toBe(2)
-      expect(run.messages.filter(({ body }) => 'batchId' in body).length).toBeLessThanOrEqual(2)
-      run.hung.clear()
-      const { organizationId } = own
-      for (const { id } of others)
-        await run.stores.executions.end({
-          organizationId,
-          id,
-          error: { code: 'x', message: '' },
-          finishedAt: new Date().toISOString(),
-        })
-      expect(await run.findProblems()).toEqual([])
-    } finally {
-      delete process.env.MAX_OPEN_EXECUTIONS
+    vi.stubEnv('MAX_OPEN_EXECUTIONS', '10')
+    const own = await aModelAgent({}, { table })
+    const run = await aBatch({ version: own, lines: 12, lanes: 8 })
+    const others = Array.from({ length: 6 }, () => executionOf(own, { deadlineMs: 86_400_000 }))
+    for (const execution of others) await run.stores.executions.create({ execution })
+    for (let line = 0; line < 12; line++) run.hung.add(line)
+    for (let minute = 0; minute < 6; minute++) {
+      await run.sweep()
+      await run.drain()
+      run.pass(61_000)
     }
+    // 80 % of ten.
+    expect(run.maxOpen).toBe(2)
+    expect(run.messages.filter(({ body }) => 'batchId' in body).length).toBeLessThanOrEqual(2)
+    run.hung.clear()
+    const { organizationId } = own
+    const end = { organizationId, error: { code: 'x', message: '' }, finishedAt: new Date().toISOString() }
+    for (const { id } of others) await run.stores.executions.end({ ...end, id })
+    expect(await run.findProblems()).toEqual([])
   })
 })
 
@@ -173,8 +168,7 @@ describe('a line that waits', () => {
 
   it('gives its lane to the next one, and the batch says what it waits for', async () => {
     const waitsOf = (line: number) => (line % 4 === 3 ? [] : [sleep(HOUR_MS, line < 8 ? 'pause' : 'night')])
-    const run = await aBatch({ lines: 20, lanes: 4, waitsOf })
-    await run.drain()
+    const run = await aDrained({ lines: 20, lanes: 4, waitsOf })
     expect(await run.counted()).toMatchObject({
       totals: { succeeded: 5, failed: 0 },
       waiting: 15,
@@ -191,8 +185,8 @@ describe('a line that waits', () => {
   })
 
   it('is not counted among those that wait once it goes on, and again when it waits again', async () => {
-    const run = await aBatch({ lines: 3, lanes: 2, waitsOf: () => [sleep(HOUR_MS), sleep(HOUR_MS, 'again')] })
-    await run.drain()
+    const waitsOf = () => [sleep(HOUR_MS), sleep(HOUR_MS, 'again')]
+    const run = await aDrained({ lines: 3, lanes: 2, waitsOf })
     expect((await run.counted()).waiting).toBe(3)
     run.pass(HOUR_MS)
     const { engine } = run.newWorker()
@@ -208,23 +202,18 @@ describe('a line that waits', () => {
   })
 
   it('keeps its lane when few more runs of the organization may be suspended', async () => {
-    process.env.MAX_SUSPENDED_EXECUTIONS = '10'
-    try {
-      const own = await aModelAgent({}, { table })
-      const run = await aBatch({ version: own, lines: 30, lanes: 3, waitsOf: () => [sleep(HOUR_MS)] })
+    vi.stubEnv('MAX_SUSPENDED_EXECUTIONS', '10')
+    const own = await aModelAgent({}, { table })
+    const run = await aDrained({ version: own, lines: 30, lanes: 3, waitsOf: () => [sleep(HOUR_MS)] })
+    expect((await run.counted()).waiting).toBe(8)
+    for (let hour = 0; hour < 12; hour++) {
+      run.pass(HOUR_MS)
+      await run.sweep()
       await run.drain()
-      expect((await run.counted()).waiting).toBe(8)
-      for (let hour = 0; hour < 12; hour++) {
-        run.pass(HOUR_MS)
-        await run.sweep()
-        await run.drain()
-        expect((await run.counted()).waiting).toBeLessThanOrEqual(10)
-      }
-      expect(await run.findProblems()).toEqual([])
-      expect((await run.stored())?.totals?.succeeded).toBe(30)
-    } finally {
-      delete process.env.MAX_SUSPENDED_EXECUTIONS
+      expect((await run.counted()).waiting).toBeLessThanOrEqual(10)
     }
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.stored())?.totals?.succeeded).toBe(30)
   })
 
   it('keeps its lane while an agent that it has called works, but not while that one waits', async () => {
@@ -255,18 +244,12 @@ describe('a line that waits', () => {
   it('keeps its lane while it waits for its turn, and is counted', async () => {
     const own = await aModelAgent({}, { table })
     const { organizationId, agentId } = own
-    const run = await aBatch({ version: own, lines: 6, lanes: 3 })
     const key = { organizationId, subject: { kind: 'agent' as const, id: agentId } }
-    const limits = {
-      ...NO_LIMITS,
-      maxOpenExecutions: 1,
-      queueWhenFull: true,
-      updatedAt: new Date().toISOString(),
-    }
-    await run.stores.limits.put({ ...key, limits })
-    run.hung.add(0).add(1).add(2)
-    await run.drain()
-    expect((await run.executions()).filter((each) => each !== null).length).toBe(3)
+    const updatedAt = new Date().toISOString()
+    const limits = { ...NO_LIMITS, maxOpenExecutions: 1, queueWhenFull: true, updatedAt }
+    await openStores(table).limits.put({ ...key, limits })
+    const run = await aDrained({ version: own, lines: 6, lanes: 3, hung: [0, 1, 2] })
+    expect(await startedOf(run)).toHaveLength(3)
     expect((await run.counted()).waitingFor).toEqual([{ kind: 'limit', name: 'maxOpenExecutions', lines: 2 }])
     run.hung.clear()
     expect(await run.findProblems()).toEqual([])
@@ -274,17 +257,16 @@ describe('a line that waits', () => {
 
   it('counts towards the cost limit of its batch with what it has cost', async () => {
     const waitsOf = () => [{ ...sleep(HOUR_MS), costUsd: 0.1 }]
-    const run = await aBatch({ lines: 30, lanes: 2, maxCostUsd: 0.5, waitsOf, outcomeOf: () => success(0.1) })
-    await run.drain()
-    expect((await run.executions()).filter((each) => each !== null).length).toBeLessThanOrEqual(7)
+    const outcomeOf = () => success(0.1)
+    const run = await aDrained({ lines: 30, lanes: 2, maxCostUsd: 0.5, waitsOf, outcomeOf })
+    expect((await startedOf(run)).length).toBeLessThanOrEqual(7)
     run.pass(HOUR_MS)
     expect(await run.findProblems()).toEqual([])
     expect((await run.stored())?.stopped?.code).toBe('BudgetExceeded')
   })
 
   it('is found when all messages about it are lost', async () => {
-    const run = await aBatch({ lines: 5, lanes: 2, waitsOf: () => [sleep(HOUR_MS)] })
-    await run.drain()
+    const run = await aDrained({ lines: 5, lanes: 2, waitsOf: () => [sleep(HOUR_MS)] })
     const { engine } = run.newWorker()
     const { organizationId } = run.batch
     for (const id of run.lineIds())
@@ -300,29 +282,16 @@ describe('the cost limit of a batch', () => {
     expect(await run.findProblems()).toEqual([])
     const batch = await run.stored()
     expect(batch).toMatchObject({ status: 'ENDED', stopped: { code: 'BudgetExceeded' } })
-    const started = (await run.executions()).filter((each) => each !== null)
-    expect(started.length).toBeGreaterThanOrEqual(5)
-    expect(started.length).toBeLessThanOrEqual(5 + 3)
+    const { length } = await startedOf(run)
+    expect(length).toBeGreaterThanOrEqual(5)
+    expect(length).toBeLessThanOrEqual(5 + 3)
     expect(batch?.totals?.costUsd).toBeLessThanOrEqual(0.8)
-  })
-
-  it('does not stop a batch whose lines have all been started', async () => {
-    const run = await aBatch({ lines: 24, lanes: 3, maxCostUsd: 2.35, outcomeOf: () => success(0.1) })
-    run.hung.add(1)
-    await run.drain()
-    run.hung.clear()
-    expect(await run.findProblems()).toEqual([])
-    expect(await run.stored()).toMatchObject({ stopped: null, totals: { succeeded: 24, costUsd: 2.4 } })
   })
 
   it('counts what cancelled and failed lines have cost, too', async () => {
     const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0.5 }
-    const outcomeOf = () => ({
-      ...failure({ code: 'AgentFailed', message: '' }),
-      steps: 1,
-      usage,
-      model: 'm',
-    })
+    const failed = failure({ code: 'AgentFailed', message: '' })
+    const outcomeOf = () => ({ ...failed, steps: 1, usage, model: 'm' })
     const run = await aBatch({ lines: 10, lanes: 1, maxCostUsd: 1, outcomeOf })
     expect(await run.findProblems()).toEqual([])
     expect((await run.stored())?.totals).toEqual({ succeeded: 0, failed: 2, cancelled: 0, costUsd: 1 })
@@ -333,14 +302,14 @@ describe('a batch that is cancelled', () => {
   it('ends the open lines, and starts no other', async () => {
     const run = await aBatch({ lines: 20, lanes: 3 })
     for (let i = 0; i < 6; i++) await run.deliver()
-    const { length } = (await run.executions()).filter((each) => each !== null)
+    const { length } = await startedOf(run)
     for (let line = 0; line < 20; line++) run.hung.add(line)
     await run.cancel()
     const cancelledAt = run.time()
     await run.drain()
     expect(run.time() - cancelledAt).toBeLessThan(1_000)
     expect(await run.findProblems()).toEqual([])
-    expect((await run.executions()).filter((each) => each !== null).length).toBe(length)
+    expect(await startedOf(run)).toHaveLength(length)
     expect((await run.stored())?.totals).toMatchObject({ cancelled: 3, succeeded: length - 3 })
   })
 
@@ -350,21 +319,15 @@ describe('a batch that is cancelled', () => {
     await run.cancel()
     await run.drain()
     expect((await run.stored())?.status).toBe('ENDED')
-    const execution = newExecution({
-      ...executionOf(version),
-      id: lineExecutionId(run.batch, 0),
-      now: run.time(),
-      deadlineMs: 1_000,
-    })
+    const id = lineExecutionId(run.batch, 0)
+    const execution = newExecution({ ...executionOf(version), id, now: run.time(), deadlineMs: 1_000 })
     expect(await engine.executions.create({ execution })).toBe(false)
     expect(await engine.executions.get(execution)).toBeNull()
   })
 })
 
 it('a line that a client cancels is followed by the next one', async () => {
-  const run = await aBatch({ lines: 3, lanes: 1 })
-  run.hung.add(0)
-  await run.drain()
+  const run = await aDrained({ lines: 3, lanes: 1, hung: [0] })
   await run.cancelLine(0)
   await run.drain()
   expect(await run.findProblems()).toEqual([])
@@ -372,15 +335,13 @@ it('a line that a client cancels is followed by the next one', async () => {
 })
 
 it('a batch that is too old starts no further line', async () => {
-  const run = await aBatch({ lines: 4, lanes: 1 })
-  run.hung.add(0)
-  await run.drain()
+  const run = await aDrained({ lines: 4, lanes: 1, hung: [0] })
   run.pass(7 * 86_400_000)
   await run.sweep()
   run.hung.clear()
   expect(await run.findProblems()).toEqual([])
   expect((await run.stored())?.stopped?.code).toBe('DeadlineExceeded')
-  expect((await run.executions()).filter((each) => each !== null).length).toBe(1)
+  expect(await startedOf(run)).toHaveLength(1)
 })
 
 it('a hidden batch is deleted with the executions of its lines', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
 import { BatchRun, type Options, type PlannedWait, success } from '../../support/batches/batch-run.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
@@ -9,8 +9,8 @@ import { FAULT_KINDS, type Fault, faultKindsOf } from '../../support/waiting/fau
 const table = await ownTable()
 const version = await aModelAgent({}, { table })
 
-/** Of the night, which plays every case. */
-const LIMIT_MS = 900_000
+// That of the night, which plays every case.
+vi.setConfig({ testTimeout: 900_000 })
 /** A prime: the sample has all kinds of faults and requests. */
 const STRIDE = inject('isNightly') ? 1 : 7
 const sampleOf = <T>(cases: T[]) => cases.filter((_, index) => index % STRIDE === 0)
@@ -25,7 +25,7 @@ const waitsOf = (kinds: number[]): PlannedWait[] =>
     return ms === undefined ? [] : { kind: 'sleep', name: 'pause', ms }
   })
 
-type Scenario = { name: string; options: Partial<Options>; event?: 'cancel' | 'hide' }
+type Scenario = { name: string; options: Partial<Options>; event?: 'cancel' }
 const SCENARIOS: Scenario[] = [
   { name: 'that runs to its end', options: { lines: 3, lanes: 2 } },
   {
@@ -52,15 +52,8 @@ async function play(
     hasHappened = true
     await run.cancel()
   }
-  const run: BatchRun = await BatchRun.create({
-    table,
-    version,
-    lines: 1,
-    lanes: 1,
-    ...options,
-    faults,
-    before,
-  })
+  const given = { table, version, lines: 1, lanes: 1, ...options, faults, before }
+  const run: BatchRun = await BatchRun.create(given)
   const problems = await run.findProblems()
   const batch = await run.stored()
   if (hasHappened && batch?.stopped?.code !== 'Cancelled' && batch?.stopped)
@@ -73,121 +66,86 @@ async function play(
 }
 
 describe.each(SCENARIOS)('a batch $name', (scenario) => {
-  it(
-    'executes and counts each line once, and ends, whichever request of a worker fails',
-    async () => {
-      const { requests, problems } = await play(scenario)
-      for (const fault of faultsOf(requests))
-        problems.push(...(await play(scenario, { faults: [fault] })).problems)
-      expect(problems).toEqual([])
-    },
-    LIMIT_MS,
-  )
+  it('executes and counts each line once, and ends, whichever request of a worker fails', async () => {
+    const { requests, problems } = await play(scenario)
+    for (const fault of faultsOf(requests))
+      problems.push(...(await play(scenario, { faults: [fault] })).problems)
+    expect(problems).toEqual([])
+  })
 })
 
-it(
-  'a batch that is cancelled before whichever request ends, and no line runs on',
-  async () => {
-    const scenario = { name: '', options: { lines: 4, lanes: 2 }, event: 'cancel' as const }
-    const { requests } = await play(scenario, { at: Number.POSITIVE_INFINITY })
-    const problems: string[] = []
-    for (const at of sampleOf([...requests.keys()])) problems.push(...(await play(scenario, { at })).problems)
-    expect(problems).toEqual([])
-  },
-  LIMIT_MS,
-)
+it('a batch that is cancelled before whichever request ends, and no line runs on', async () => {
+  const scenario = { name: '', options: { lines: 4, lanes: 2 }, event: 'cancel' as const }
+  const { requests } = await play(scenario, { at: Number.POSITIVE_INFINITY })
+  const problems: string[] = []
+  for (const at of sampleOf([...requests.keys()])) problems.push(...(await play(scenario, { at })).problems)
+  expect(problems).toEqual([])
+})
 
-it(
-  'a batch whose messages all arrive twice at the same time executes and counts each line once',
-  async () => {
-    for (const lanes of [1, 3]) {
-      const run = await BatchRun.create({ table, version, lines: 12, lanes })
-      for (let round = 0; run.visible.length > 0 && round < 200; round++)
-        await Promise.all([run.deliver(0, true), run.deliver(0)])
-      expect(await run.findProblems()).toEqual([])
-      expect((await run.executions()).map((each) => each?.attempts)).toEqual(Array(12).fill(1))
+it('a batch whose messages all arrive twice at the same time executes and counts each line once', async () => {
+  for (const lanes of [1, 3]) {
+    const run = await BatchRun.create({ table, version, lines: 12, lanes })
+    for (let round = 0; run.visible.length > 0 && round < 200; round++)
+      await Promise.all([run.deliver(0, true), run.deliver(0)])
+    expect(await run.findProblems()).toEqual([])
+    expect((await run.executions()).map((each) => each?.attempts)).toEqual(Array(12).fill(1))
+  }
+})
+
+it('the deletion of a batch is completed, whichever request fails', async () => {
+  const hidden = async (faults: Fault[]) => {
+    const run = await BatchRun.create({ table, version, lines: 2, lanes: 2, faults: [] })
+    await run.settle()
+    const batch = await run.stored()
+    if (batch) await run.stores.batches.hide({ batch, now: run.time() })
+    run.messages = []
+    run.requests.length = 0
+    run.options.faults = faults
+    for (let minute = 0; minute < 10; minute++) {
+      await run.sweep()
+      await run.drain()
+      run.pass(70_000)
     }
-  },
-  LIMIT_MS,
-)
+    const left = (await run.executions()).filter((each) => each !== null).length
+    const isLeft = left > 0 || (await run.stores.batches.getHidden(run.key)) !== null
+    const problems = isLeft ? [`${left} lines are left ${JSON.stringify(faults)}.`] : []
+    return { requests: [...run.requests], problems }
+  }
+  const { requests, problems } = await hidden([])
+  for (const fault of faultsOf(requests)) problems.push(...(await hidden([fault])).problems)
+  expect(problems).toEqual([])
+})
 
-it(
-  'the deletion of a batch is completed, whichever request fails',
-  async () => {
-    const hidden = async (faults: Fault[]) => {
-      const run = await BatchRun.create({ table, version, lines: 2, lanes: 2, faults: [] })
-      await run.settle()
-      const batch = await run.stored()
-      if (batch) await run.stores.batches.hide({ batch, now: run.time() })
-      run.messages = []
-      run.requests.length = 0
-      run.options.faults = faults
-      for (let minute = 0; minute < 10; minute++) {
-        await run.sweep()
-        await run.drain()
-        run.pass(70_000)
-      }
-      const left = (await run.executions()).filter((each) => each !== null).length
-      const isLeft = left > 0 || (await run.stores.batches.getHidden(run.key)) !== null
-      return {
-        requests: [...run.requests],
-        problems: isLeft ? [`${left} lines are left ${JSON.stringify(faults)}.`] : [],
-      }
-    }
-    const { requests, problems } = await hidden([])
-    for (const fault of faultsOf(requests)) problems.push(...(await hidden([fault])).problems)
-    expect(problems).toEqual([])
-  },
-  LIMIT_MS,
-)
+it('a batch of cache hits ends without a run, in many messages', async () => {
+  const execution = { ...version.execution, useCache: true }
+  const cached = await aModelAgent({ execution, slug: 'cached' }, { table })
+  const lines = 100
+  const inputOf = () => ({ question: 'q' })
+  const first = await BatchRun.create({ table, version: cached, lines: 1, lanes: 1, inputOf })
+  expect(await first.findProblems()).toEqual([])
+  const [original] = await first.executions()
+  if (!original?.cache || !original.output) throw new Error('It is not cached.')
+  const entry = { key: original.cache.key, executionId: original.id, now: first.time() }
+  await first.stores.cache.reserve({ ...entry, replaces: null })
+  await first.stores.cache.store({ ...entry, output: original.output, expiresAt: null })
+  const run = await BatchRun.create({ table, version: cached, lines, lanes: 50, inputOf })
+  while (run.visible.length > 0)
+    await Promise.all([run.deliver(0), run.deliver(1), run.deliver(2), run.deliver(3)])
+  expect(await run.stored()).toMatchObject({
+    status: 'ENDED',
+    totals: { succeeded: lines, failed: 0, cancelled: 0, costUsd: 0 },
+  })
+  expect(run.maxOpen).toBe(0)
+})
 
-it(
-  'a batch of cache hits ends without a run, in many messages',
-  async () => {
-    const execution = { ...version.execution, useCache: true }
-    const cached = await aModelAgent({ execution, slug: 'cached' }, { table })
-    const lines = 100
-    const inputOf = () => ({ question: 'q' })
-    const first = await BatchRun.create({ table, version: cached, lines: 1, lanes: 1, inputOf })
-    expect(await first.findProblems()).toEqual([])
-    const [original] = await first.executions()
-    if (!original?.cache || !original.output) throw new Error('It is not cached.')
-    const entry = { key: original.cache.key, executionId: original.id, now: first.time() }
-    await first.stores.cache.reserve({ ...entry, replaces: null })
-    await first.stores.cache.store({ ...entry, output: original.output, expiresAt: null })
-    const run = await BatchRun.create({ table, version: cached, lines, lanes: 50, inputOf })
-    while (run.visible.length > 0)
-      await Promise.all([run.deliver(0), run.deliver(1), run.deliver(2), run.deliver(3)])
-    expect(await run.stored()).toMatchObject({
-      status: 'ENDED',
-      totals: { succeeded: lines, failed: 0, cancelled: 0, costUsd: 0 },
-    })
-    expect(run.maxOpen).toBe(0)
-  },
-  LIMIT_MS,
-)
-
+const delivery = { kind: fc.constant('deliver'), index: fc.nat({ max: 7 }), isDuplicate: fc.boolean() }
+const ofLine = { kind: fc.constantFrom('hang', 'continue', 'cancel line'), line: fc.nat({ max: 19 }) }
+const passing = { kind: fc.constant('pass'), ms: fc.constantFrom(1, 5_000, 61_000, 91_000) }
 const command = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant('deliver'),
-      index: fc.nat({ max: 7 }),
-      isDuplicate: fc.boolean(),
-    }),
-  },
+  { weight: 8, arbitrary: fc.record(delivery) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('sweep', 'feed') }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('hang', 'continue', 'cancel line'),
-      line: fc.nat({ max: 19 }),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('pass'), ms: fc.constantFrom(1, 5_000, 61_000, 91_000) }),
-  },
+  { weight: 2, arbitrary: fc.record(ofLine) },
+  { weight: 2, arbitrary: fc.record(passing) },
 )
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 
@@ -216,31 +174,27 @@ const plays = fc.record({
   delays: fc.array(fc.constantFrom(0, 0, 1, 3), { minLength: 7, maxLength: 13 }),
 })
 
-it(
-  'a batch executes and counts each line once, has no more open than it may, and ends, in any order of events',
-  async () => {
-    const property = fc.asyncProperty(
-      plays,
-      async ({ rounds, delays, cancelAt, maxCostUsd, waits, ...options }) => {
-        let requests = 0
-        const run = await BatchRun.create({
-          table,
-          version,
-          ...options,
-          waitsOf: (line) => waitsOf(waits[line] ?? []),
-          ...(maxCostUsd !== undefined && { maxCostUsd, outcomeOf: () => success(0.1) }),
-          delay: () => delays[requests++ % delays.length] ?? 0,
-        })
-        for (const [round, commands] of rounds.entries())
-          await Promise.all([
-            ...commands.map((each) => perform(run, each)),
-            round === cancelAt ? run.cancel() : undefined,
-          ])
-        run.hung.clear()
-        expect(await run.findProblems()).toEqual([])
-      },
-    )
-    await fc.assert(property, { numRuns: propertyRuns(150) })
-  },
-  LIMIT_MS,
-)
+it('a batch executes and counts each line once, has no more open than it may, and ends, in any order of events', async () => {
+  const property = fc.asyncProperty(
+    plays,
+    async ({ rounds, delays, cancelAt, maxCostUsd, waits, ...options }) => {
+      let requests = 0
+      const run = await BatchRun.create({
+        table,
+        version,
+        ...options,
+        waitsOf: (line) => waitsOf(waits[line] ?? []),
+        ...(maxCostUsd !== undefined && { maxCostUsd, outcomeOf: () => success(0.1) }),
+        delay: () => delays[requests++ % delays.length] ?? 0,
+      })
+      for (const [round, commands] of rounds.entries())
+        await Promise.all([
+          ...commands.map((each) => perform(run, each)),
+          round === cancelAt ? run.cancel() : undefined,
+        ])
+      run.hung.clear()
+      expect(await run.findProblems()).toEqual([])
+    },
+  )
+  await fc.assert(property, { numRuns: propertyRuns(150) })
+})

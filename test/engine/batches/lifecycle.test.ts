@@ -1,12 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
-import {
-  type Batch,
-  type CountedBatch,
-  firstLane,
-  lineExecutionId,
-  NO_TOTALS,
-} from '../../../lib/core/batch.ts'
+import type { Batch, CountedBatch } from '../../../lib/core/batch.ts'
+import { firstLane, lineExecutionId, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
 import { failure, type Outcome } from '../../../lib/core/execution.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
@@ -36,20 +31,15 @@ describe('cancelBatch and deleteBatch', async () => {
     const fed: string[] = []
     const queue = { feed: async ({ batchId }: { batchId: string }) => void fed.push(batchId) }
     const stores = { ...run.stores, queue, system: { ...system, now: run.time } }
-    const reference = {
-      access: { ...UNLIMITED, organizationId, tokenId: organizationId },
-      batchId: run.batch.id,
-    }
+    const access = { ...UNLIMITED, organizationId, tokenId: organizationId }
+    const reference = { access, batchId: run.batch.id }
     return {
       run,
       fed,
       cancel: () => cancelBatch(stores, reference),
       remove: () => deleteBatch(stores, reference),
       removeExecution: (line: number) =>
-        deleteExecution(stores, {
-          access: reference.access,
-          executionId: lineExecutionId(run.batch, line),
-        }),
+        deleteExecution(stores, { access, executionId: lineExecutionId(run.batch, line) }),
       deleteLines: async (...lines: number[]) => {
         for (const line of lines) await table.delete(executionKey(lineExecutionId(run.batch, line)))
       },
@@ -64,10 +54,15 @@ describe('cancelBatch and deleteBatch', async () => {
     }
   }
 
+  async function anEndedBatch() {
+    const batch = await aBatch()
+    await batch.run.settle()
+    return batch
+  }
+
   describe('retryFailed', () => {
     it('makes one batch of two requests at once, and another one when it has ended', async () => {
-      const { run, retry } = await aBatch()
-      await run.settle()
+      const { run, retry } = await anEndedBatch()
       const [first, second] = await Promise.all([retry(), retry()])
       expect(second?.retried.id).toBe(first?.retried.id)
       expect((await retry()).retried.id).toBe(first?.retried.id)
@@ -79,8 +74,7 @@ describe('cancelBatch and deleteBatch', async () => {
     })
 
     it('starts the lines that failed, with the version and the options of their batch', async () => {
-      const { run, fed, retry, deleteLines } = await aBatch()
-      await run.settle()
+      const { run, fed, retry, deleteLines } = await anEndedBatch()
       const { retried, lines } = await retry('once')
       expect(lines).toEqual(['c0', 'c1', 'c2'])
       expect(retried).toMatchObject({ retryOf: run.batch.id, versionId: version.id, lanes: 1 })
@@ -90,8 +84,7 @@ describe('cancelBatch and deleteBatch', async () => {
     })
 
     it('runs on another version of the agent, as a batch of its own; versions of other agents are unknown', async () => {
-      const { run, retry } = await aBatch()
-      await run.settle()
+      const { retry } = await anEndedBatch()
       const { organizationId } = version
       const newer = await aModelAgent({ organizationId, instructions: 'Answer better.' }, { table })
       const [same, other] = await Promise.all([retry(), retry(undefined, newer.id)])
@@ -105,8 +98,7 @@ describe('cancelBatch and deleteBatch', async () => {
     })
 
     it('does not start lines whose executions were deleted', async () => {
-      const { run, retry, deleteLines } = await aBatch()
-      await run.settle()
+      const { retry, deleteLines } = await anEndedBatch()
       await deleteLines(1, 3)
       expect((await retry()).lines).toEqual(['c0', 'c2'])
       await deleteLines(0, 2)
@@ -134,46 +126,39 @@ describe('cancelBatch and deleteBatch', async () => {
     expect((await run.executions())[0]).toBeNull()
   })
 
-  describe('deleteBatch', () => {
-    it('refuses a batch in progress, and hides one that has ended', async () => {
-      const { run, fed, remove } = await aBatch()
-      await expect(remove()).rejects.toMatchObject({ code: 'BatchInProgress' })
-      await run.settle()
-      await remove()
-      expect([await run.stored(), fed]).toEqual([null, [run.batch.id]])
-      await expect(remove()).rejects.toMatchObject({ code: 'BatchNotFound' })
-    })
+  it('deleteBatch refuses a batch in progress, and hides one that has ended', async () => {
+    const { run, fed, remove } = await aBatch()
+    await expect(remove()).rejects.toMatchObject({ code: 'BatchInProgress' })
+    await run.settle()
+    await remove()
+    expect([await run.stored(), fed]).toEqual([null, [run.batch.id]])
+    await expect(remove()).rejects.toMatchObject({ code: 'BatchNotFound' })
   })
 
-  describe('cancelBatch', () => {
-    it('says who stopped the batch, and changes none that has ended', async () => {
-      const { run, fed, cancel } = await aBatch()
-      expect(await cancel()).toMatchObject({
-        batch: { status: 'CANCELLING', stopped: { code: 'Cancelled' } },
-      })
-      await run.settle()
-      expect(await cancel()).toMatchObject({ batch: { status: 'ENDED' } })
-      expect(fed).toHaveLength(1)
-    })
+  it('cancelBatch says who stopped the batch, and changes none that has ended', async () => {
+    const { run, fed, cancel } = await aBatch()
+    const { batch } = await cancel()
+    expect(batch).toMatchObject({ status: 'CANCELLING', stopped: { code: 'Cancelled' } })
+    await run.settle()
+    expect(await cancel()).toMatchObject({ batch: { status: 'ENDED' } })
+    expect(fed).toHaveLength(1)
   })
 
-  describe('prepareBatch', () => {
-    it('refuses lines that do not match the schema only if the batch is strict', async () => {
-      const { organizationId, slug } = await aModelAgent({}, { table, code: 'export default () => ({})' })
-      const prepare = (enforceInputSchema: boolean) =>
-        prepareBatch(
-          { ...openStores(table), system },
-          {
-            access: { ...UNLIMITED, organizationId, tokenId: '' },
-            idOrSlug: slug,
-            overrides: { enforceInputSchema },
-            idempotencyKey: undefined,
-            received: [{ line: 1, value: { customId: 'a', input: { question: 5 } } }],
-          },
-        )
-      expect((await prepare(false)).lines).toHaveLength(1)
-      await expect(prepare(true)).rejects.toMatchObject({ errors: [{ line: 1, path: '/input/question' }] })
-    })
+  it('prepareBatch refuses lines that do not match the schema only if the batch is strict', async () => {
+    const { organizationId, slug } = await aModelAgent({}, { table, code: 'export default () => ({})' })
+    const prepare = (enforceInputSchema: boolean) =>
+      prepareBatch(
+        { ...openStores(table), system },
+        {
+          access: { ...UNLIMITED, organizationId, tokenId: '' },
+          idOrSlug: slug,
+          overrides: { enforceInputSchema },
+          idempotencyKey: undefined,
+          received: [{ line: 1, value: { customId: 'a', input: { question: 5 } } }],
+        },
+      )
+    expect((await prepare(false)).lines).toHaveLength(1)
+    await expect(prepare(true)).rejects.toMatchObject({ errors: [{ line: 1, path: '/input/question' }] })
   })
 })
 
@@ -190,7 +175,6 @@ describe('openWatch', () => {
   /** A batch that is in the next of these states whenever it is read, and stays in the last one. */
   function storeOf(...states: (Partial<Batch> | null | Error)[]) {
     const reads = { count: 0 }
-    const lanes = vi.fn(async ({ batch }: { batch: Batch }) => [firstLane(0, batch)])
     return {
       reads,
       batches: {
@@ -199,22 +183,16 @@ describe('openWatch', () => {
           if (state instanceof Error) throw state
           return state ? ({ ...key, status: 'IN_PROGRESS', lanes: 1, totals: null, ...state } as Batch) : null
         },
-        listLanes: lanes,
+        listLanes: async ({ batch }: { batch: Batch }) => [firstLane(0, batch)],
       },
     }
   }
 
   const open = (store: ReturnType<typeof storeOf>, known?: string) => {
     const watch = openWatch(store)
+    const { signal } = new AbortController()
     return (options: { untilNews?: boolean; maxMs?: number; signal?: AbortSignal } = {}) =>
-      watch({
-        ...key,
-        known,
-        maxMs: 60_000,
-        untilNews: false,
-        signal: new AbortController().signal,
-        ...options,
-      })
+      watch({ ...key, known, maxMs: 60_000, untilNews: false, signal, ...options })
   }
 
   /** What a reader gets until its stream ends, with the clock going on. */
@@ -234,47 +212,45 @@ describe('openWatch', () => {
 
   const ended = { status: 'ENDED', totals: { succeeded: 3, failed: 0, cancelled: 0, costUsd: 0 } } as const
 
-  describe('a watch of a batch', () => {
-    it('tells each change once, until the batch has ended', async () => {
-      const store = storeOf({}, { openUntil: 1 }, { status: 'CANCELLING' }, { status: 'CANCELLING' }, ended)
-      expect(await collect(open(store)())).toEqual(['IN_PROGRESS 0', 'CANCELLING 0', 'ENDED 3'])
-    })
+  it('tells each change once, until the batch has ended', async () => {
+    const store = storeOf({}, { openUntil: 1 }, { status: 'CANCELLING' }, { status: 'CANCELLING' }, ended)
+    expect(await collect(open(store)())).toEqual(['IN_PROGRESS 0', 'CANCELLING 0', 'ENDED 3'])
+  })
 
-    it('does not tell what the reader knows, but always the end', async () => {
-      const store = storeOf({}, {}, ended)
-      expect(await collect(open(store, 'IN_PROGRESS--0-0-0')())).toEqual(['ENDED 3'])
-      expect(await collect(open(storeOf(ended), 'ENDED--3-0-0')())).toEqual(['ENDED 3'])
-    })
+  it('does not tell what the reader knows, but always the end', async () => {
+    const store = storeOf({}, {}, ended)
+    expect(await collect(open(store, 'IN_PROGRESS--0-0-0')())).toEqual(['ENDED 3'])
+    expect(await collect(open(storeOf(ended), 'ENDED--3-0-0')())).toEqual(['ENDED 3'])
+  })
 
-    it('repeats reads that fail, and ends if the batch is deleted', async () => {
-      const store = storeOf({}, new Unavailable(undefined), { status: 'CANCELLING' }, null)
-      expect(await collect(open(store)())).toEqual(['IN_PROGRESS 0', 'CANCELLING 0'])
-    })
+  it('repeats reads that fail, and ends if the batch is deleted', async () => {
+    const store = storeOf({}, new Unavailable(undefined), { status: 'CANCELLING' }, null)
+    expect(await collect(open(store)())).toEqual(['IN_PROGRESS 0', 'CANCELLING 0'])
+  })
 
-    it('shares its reads with all readers in the process', async () => {
-      const store = storeOf({}, {}, {}, {}, ended)
-      const watch = open(store)
-      const all = await Promise.all(Array.from({ length: 20 }, () => collect(watch())))
-      expect(new Set(all.map(String))).toEqual(new Set(['IN_PROGRESS 0,ENDED 3']))
-      expect(store.reads.count).toBeLessThanOrEqual(6)
-    })
+  it('shares its reads with all readers in the process', async () => {
+    const store = storeOf({}, {}, {}, {}, ended)
+    const watch = open(store)
+    const all = await Promise.all(Array.from({ length: 20 }, () => collect(watch())))
+    expect(new Set(all.map(String))).toEqual(new Set(['IN_PROGRESS 0,ENDED 3']))
+    expect(store.reads.count).toBeLessThanOrEqual(6)
+  })
 
-    it('ends after the first change where responses are buffered, and after its time', async () => {
-      expect(await collect(open(storeOf({}, ended))({ untilNews: true }))).toEqual(['IN_PROGRESS 0'])
-      const silent = await collect(open(storeOf({}))({ maxMs: 40_000 }))
-      expect(silent).toEqual(['IN_PROGRESS 0', null, null])
-    })
+  it('ends after the first change where responses are buffered, and after its time', async () => {
+    expect(await collect(open(storeOf({}, ended))({ untilNews: true }))).toEqual(['IN_PROGRESS 0'])
+    const silent = await collect(open(storeOf({}))({ maxMs: 40_000 }))
+    expect(silent).toEqual(['IN_PROGRESS 0', null, null])
+  })
 
-    it('ends when the reader has gone', async () => {
-      const gone = new AbortController()
-      const store = storeOf({})
-      const reading = collect(open(store)({ signal: gone.signal }))
-      await vi.advanceTimersByTimeAsync(3_000)
-      gone.abort()
-      expect(await reading).toEqual(['IN_PROGRESS 0'])
-      const { count } = store.reads
-      await vi.advanceTimersByTimeAsync(10_000)
-      expect(store.reads.count).toBe(count)
-    })
+  it('ends when the reader has gone', async () => {
+    const gone = new AbortController()
+    const store = storeOf({})
+    const reading = collect(open(store)({ signal: gone.signal }))
+    await vi.advanceTimersByTimeAsync(3_000)
+    gone.abort()
+    expect(await reading).toEqual(['IN_PROGRESS 0'])
+    const { count } = store.reads
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(store.reads.count).toBe(count)
   })
 })

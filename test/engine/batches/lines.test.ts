@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../../lib/core/access.ts'
-import {
-  type Batch,
-  type LineResult,
-  lineExecutionId,
-  NO_TOTALS,
-  type ReceivedLine,
-} from '../../../lib/core/batch.ts'
+import { type Batch, type LineResult, lineExecutionId, NO_TOTALS } from '../../../lib/core/batch.ts'
 import { encodeCursor, type ListPosition } from '../../../lib/core/cursor.ts'
 import { ServiceError } from '../../../lib/core/errors.ts'
 import type { ExecutionResult } from '../../../lib/core/execution.ts'
@@ -18,10 +12,9 @@ import { listItems } from '../../../lib/engine/trials/list-items.ts'
 import { aBatch } from '../../support/batches/a-batch.ts'
 import { anExecution } from '../../support/engine/executions.ts'
 
-const lineOf = (value: Json, line: number): ReceivedLine => ({ line, value })
 const check = (values: Json[], checkInput?: CheckInput) =>
   checkLines(
-    values.map((value, index) => lineOf(value, index + 1)),
+    values.map((value, index) => ({ line: index + 1, value })),
     checkInput,
   )
 const refused = async (values: Json[], checkInput?: CheckInput): Promise<ServiceError> => {
@@ -70,13 +63,8 @@ describe('checkLines', () => {
     const line = { customId: 'a', input: {} }
     const error = await refused([line, { ...line, customId: 'b' }, line])
     expect(error.message).toBe('1 of 3 lines is invalid. No line was started.')
-    expect(error.errors).toEqual([
-      {
-        line: 3,
-        path: '/customId',
-        message: 'Line 3: /customId repeats that of line 1: each must be unique.',
-      },
-    ])
+    const message = 'Line 3: /customId repeats that of line 1: each must be unique.'
+    expect(error.errors).toEqual([{ line: 3, path: '/customId', message }])
   })
 
   it('lists the violations of a schema by their path in the line', async () => {
@@ -95,9 +83,7 @@ describe('checkLines', () => {
       checks++
       return [{ path: '/a', message: '/a is required.' }]
     })
-    expect(error.errors?.map(({ line }) => line)).toEqual(
-      Array.from({ length: 100 }, (_, index) => index + 1),
-    )
+    expect(error.errors?.map(({ line }) => line)).toEqual(numbersFrom(1, 101))
     expect(error.message).toBe(
       'At least 100 of 1000 lines are invalid; the first ones are listed. No line was started.',
     )
@@ -122,6 +108,9 @@ describe('checkLines', () => {
 
 const LINES = 250
 
+const numbersFrom = (first: number, end: number) =>
+  Array.from({ length: end - first }, (_, index) => first + index)
+
 const BLOCKS = [0, 100, 101, 201].map((first) => ({ first, chunks: 1 }))
 
 const batchOf = (overrides: Partial<Batch> = {}): Batch => {
@@ -133,9 +122,7 @@ const batchOf = (overrides: Partial<Batch> = {}): Batch => {
 function storesOf(batch: Batch, outputOf: (line: number) => object | null = (line) => ({ line })) {
   const read: string[] = []
   const asked: number[] = []
-  const lineOf = new Map(
-    Array.from({ length: batch.lines }, (_, line) => [lineExecutionId(batch, line), line]),
-  )
+  const lineOf = new Map(numbersFrom(0, batch.lines).map((line) => [lineExecutionId(batch, line), line]))
   return {
     read,
     /** Executions that each request of the store reads at once. */
@@ -145,10 +132,7 @@ function storesOf(batch: Batch, outputOf: (line: number) => object | null = (lin
         read.push(`block ${block}`)
         const first = batch.blocks[block]?.first ?? 0
         const end = batch.blocks[block + 1]?.first ?? batch.lines
-        return Array.from({ length: end - first }, (_, index) => ({
-          customId: `${first + index}`,
-          input: {},
-        }))
+        return numbersFrom(first, end).map((line) => ({ customId: `${line}`, input: {} }))
       },
     },
     executions: {
@@ -176,9 +160,8 @@ describe('readResults', () => {
     const batch = batchOf()
     for (const from of [0, 1, 99, 100, 101, 150, 249]) {
       const results = await collect(readResults(storesOf(batch), batch, from))
-      const expected = Array.from({ length: LINES - from }, (_, index) => from + index)
       expect(results.map(({ customId, output }) => [customId, output])).toEqual(
-        expected.map((line) => [`${line}`, { line }]),
+        numbersFrom(from, LINES).map((line) => [`${line}`, { line }]),
       )
     }
   })

@@ -8,12 +8,23 @@ import { propertyRuns } from '../../support/data/property-runs.ts'
 
 function aResponse({ attempts = 1, mask = new SecretMask(), watchedUntil = 0 } = {}) {
   const kept: ResponseSoFar[] = []
-  const steps = {
-    keepResponse: async ({ response }: { response: ResponseSoFar }) => void kept.push(response),
-  }
+  const keepResponse = async ({ response }: { response: ResponseSoFar }) => void kept.push(response)
   const journal = { watchedUntil }
-  const live = new LiveResponse({ execution: { id: randomUUID(), attempts }, mask, journal, steps })
+  const live = new LiveResponse({
+    execution: { id: randomUUID(), attempts },
+    mask,
+    journal,
+    steps: { keepResponse },
+  })
   return Object.assign(live, { kept, journal })
+}
+
+/** A response to the first step with these pieces so far, and a reader of it. */
+function responding(pieces: string[] = [], options: Parameters<typeof aResponse>[0] = {}) {
+  const live = aResponse(options)
+  live.begin(1)
+  for (const text of pieces) live.add({ text })
+  return { live, reader: new DeltaCursor() }
 }
 
 /** What a reader has assembled, by step and try; texts that were reset are gone. */
@@ -29,10 +40,7 @@ function assemble(events: DeltaEvent[]): Record<string, string> {
 
 describe('LiveResponse', () => {
   it('joins the pieces that arrive between two reads', () => {
-    const live = aResponse()
-    const reader = new DeltaCursor()
-    live.begin(1)
-    for (const text of ['a', 'b', 'c']) live.add({ text })
+    const { live, reader } = responding(['a', 'b', 'c'])
     live.add({ toolCall: { id: 'c1', name: 'add', arguments: '{"a"' } })
     live.add({ toolCall: { id: 'c1', name: 'add', arguments: ':1}' } })
     expect(reader.take(live, 0)).toEqual([
@@ -43,10 +51,7 @@ describe('LiveResponse', () => {
   })
 
   it('makes the deltas of a failed response void, once', () => {
-    const live = aResponse({ attempts: 2 })
-    const reader = new DeltaCursor()
-    live.begin(1)
-    live.add({ text: 'wrong' })
+    const { live, reader } = responding(['wrong'], { attempts: 2 })
     reader.take(live, 0)
     live.fail()
     expect(reader.take(live, 0)).toEqual([{ kind: 'reset', step: 1, try: 1_001 }])
@@ -70,10 +75,8 @@ describe('LiveResponse', () => {
   })
 
   it('shows nothing of a step that the reader has', () => {
-    const live = aResponse()
-    live.begin(1)
-    live.add({ text: 'old' })
-    expect(new DeltaCursor().take(live, 1)).toEqual([])
+    const { live, reader } = responding(['old'])
+    expect(reader.take(live, 1)).toEqual([])
   })
 
   it('masks a secret that is split over pieces, at every cut and every read', () => {
@@ -81,9 +84,7 @@ describe('LiveResponse', () => {
     mask.add('KEY', 'sk-12345678')
     const text = 'The key is sk-12345678, keep it.'
     for (let cut = 1; cut < text.length; cut++) {
-      const live = aResponse({ mask })
-      const reader = new DeltaCursor()
-      live.begin(1)
+      const { live, reader } = responding([], { mask })
       const events = [text.slice(0, cut), text.slice(cut), ' '].flatMap((piece) => {
         live.add({ text: piece })
         return reader.take(live, 0)
@@ -102,12 +103,10 @@ describe('LiveResponse', () => {
     )
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
-        const live = aResponse()
-        const reader = new DeltaCursor()
+        const { live, reader } = responding()
         const events: DeltaEvent[] = []
         const stored: Record<number, { try: number; text: string }> = {}
         let [step, text] = [1, '']
-        live.begin(step)
         for (const each of actions) {
           if (each === 'READ') events.push(...reader.take(live, step - 1))
           else if (each === 'FAIL') {
@@ -140,10 +139,7 @@ describe('LiveResponse', () => {
   })
 
   it('takes nothing from what is kept for other processes that it has already', () => {
-    const live = aResponse()
-    const reader = new DeltaCursor()
-    live.begin(1)
-    live.add({ text: 'ab' })
+    const { live, reader } = responding(['ab'])
     const kept = { step: 1, try: 1, isVoid: false, parts: [{ call: null, text: 'a' }] }
     expect(reader.take(live, 0)).toHaveLength(1)
     expect(reader.take(kept, 0)).toEqual([])
@@ -153,16 +149,10 @@ describe('LiveResponse', () => {
   })
 
   it('makes deltas void before the step of another attempt, and not before one of its own', () => {
-    for (const [attempt, count] of [
-      [1, 0],
-      [2, 1],
-    ] as const) {
-      const live = aResponse()
-      const reader = new DeltaCursor()
-      live.begin(1)
-      live.add({ text: 'a' })
+    for (const attempt of [1, 2]) {
+      const { live, reader } = responding(['a'])
       reader.take(live, 0)
-      expect(reader.supersede({ number: 1, attempt })).toHaveLength(count)
+      expect(reader.supersede({ number: 1, attempt })).toHaveLength(attempt - 1)
     }
   })
 })
@@ -170,7 +160,7 @@ describe('LiveResponse', () => {
 describe('what is kept for readers in other processes', () => {
   const open = (watchedUntil = Number.POSITIVE_INFINITY) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
-    return aResponse({ watchedUntil })
+    return responding([], { watchedUntil }).live
   }
   const write = async (live: LiveResponse, pieces: number, ms: number) => {
     for (let count = 0; count < pieces; count++) {
@@ -182,7 +172,6 @@ describe('what is kept for readers in other processes', () => {
 
   it('is nothing while nobody watches', async () => {
     const live = open(0)
-    live.begin(1)
     await write(live, 1_000, 5)
     live.fail()
     live.close(0)
@@ -192,22 +181,16 @@ describe('what is kept for readers in other processes', () => {
 
   it('is the response so far, once a second, from the mark on', async () => {
     const live = open(0)
-    live.begin(1)
     await write(live, 200, 5)
     live.journal.watchedUntil = Date.now() + 1_900
     await write(live, 1_000, 5)
     expect(live.kept.map(({ parts: [part] }) => part?.text.length)).toEqual([201, 400, 600])
-    expect(live.kept[0]).toEqual({
-      step: 1,
-      try: 1,
-      isVoid: false,
-      parts: [{ call: null, text: 'x'.repeat(201) }],
-    })
+    const parts = [{ call: null, text: 'x'.repeat(201) }]
+    expect(live.kept[0]).toEqual({ step: 1, try: 1, isVoid: false, parts })
   })
 
   it('is what a reader lacks that came while the model paused, once', async () => {
     const live = open(0)
-    live.begin(1)
     await write(live, 3, 5)
     live.catchUp()
     live.journal.watchedUntil = Number.POSITIVE_INFINITY
@@ -220,7 +203,6 @@ describe('what is kept for readers in other processes', () => {
 
   it('includes the last piece of a pause, and that the response is void', async () => {
     const live = open()
-    live.begin(1)
     await write(live, 2, 5)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(live.kept.at(-1)?.parts[0]?.text).toBe('xx')
@@ -231,7 +213,6 @@ describe('what is kept for readers in other processes', () => {
 
   it('is not written after the step is stored, nor by a run that was given up', async () => {
     const live = open()
-    live.begin(1)
     await write(live, 2, 5)
     const { length } = live.kept
     live.close(1)

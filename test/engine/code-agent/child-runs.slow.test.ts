@@ -36,12 +36,19 @@ async function aParent(
   })
 }
 
+async function aStartedParent(...given: Parameters<typeof aParent>) {
+  const run = await aParent(...given)
+  await run.start()
+  return run
+}
+
+const SETTINGS = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null }
+const SLEEPING = { child: `await context.sleep('nap', 3600); return { done: true }` }
 const CALL = `context.run('look up', 'child', { question: 'Who?' })`
 
 describe('context.run', () => {
   it('returns the output of another agent, as one step', async () => {
-    const run = await aParent(`return await ${CALL}`)
-    await run.start()
+    const run = await aStartedParent(`return await ${CALL}`)
     expect(await run.stored()).toMatchObject({ output: { got: 'Who?' }, steps: 1 })
     const [record] = await run.records()
     expect(record).toMatchObject({ name: 'look up', agent: 'child', result: { got: 'Who?' } })
@@ -53,13 +60,12 @@ describe('context.run', () => {
   })
 
   it('throws the error of the agent with its code, the same in each worker', async () => {
-    const run = await aParent(
+    const run = await aStartedParent(
       `const thrown = await ${CALL}.catch(({ name, code, message }) => [name, code, message])
       await context.sleep('nap', 60)
       return { thrown, first: await context.step('first', () => thrown) }`,
       { child: `throw new Error('no ' + runs)` },
     )
-    await run.start()
     run.passTime(61_000)
     await run.wake()
     const thrown = ['AgentRunError', 'AgentFailed', 'The agent child failed: no 1']
@@ -77,17 +83,12 @@ describe('context.run', () => {
       /has started 2 executions/,
     ],
   ])('refuses to run %s', async (_, call, code, message) => {
-    const execution = { useCache: false, cacheTtlSeconds: null, timeoutSeconds: null, maxChildren: 2 }
-    const run = await aParent(
+    const execution = { ...SETTINGS, maxChildren: 2 }
+    const run = await aStartedParent(
       `return { thrown: await ${call}.catch((error) => [error.code, error.message]) }`,
-      {
-        agent: { execution },
-      },
+      { agent: { execution } },
     )
-    await run.start()
-    const { thrown } = (await run.stored()).output as { thrown: [string, string] }
-    expect(thrown[0]).toBe(code)
-    expect(thrown[1]).toMatch(message)
+    expect((await run.stored()).output).toEqual({ thrown: [code, expect.stringMatching(message)] })
   })
 
   it.each([
@@ -103,25 +104,17 @@ describe('context.run', () => {
       'The step "x" runs an agent. It cannot be inside of the step "s".',
     ],
   ])('rejects %s', async (call, message) => {
-    const run = await aParent(`await ${call}; return {}`)
-    await run.start()
+    const run = await aStartedParent(`await ${call}; return {}`)
     const { error } = await run.stored()
     expect(error?.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
   })
 
   it('adapts the input, or rejects it if the agent is strict', async () => {
     const call = `context.run('x', 'child', { Question: 'Who?' }).catch(({ code, message }) => ({ code, message }))`
-    const adapted = await aParent(`return await ${call}`)
-    await adapted.start()
+    const adapted = await aStartedParent(`return await ${call}`)
     expect((await adapted.stored()).output).toMatchObject({ got: 'Who?' })
-    const execution = {
-      useCache: false,
-      cacheTtlSeconds: null,
-      timeoutSeconds: null,
-      enforceInputSchema: true,
-    }
-    const strict = await aParent(`return await ${call}`, { of: { execution } })
-    await strict.start()
+    const execution = { ...SETTINGS, enforceInputSchema: true }
+    const strict = await aStartedParent(`return await ${call}`, { of: { execution } })
     expect((await strict.stored()).output).toMatchObject({
       code: 'AgentNotRun',
       message: expect.stringMatching(/^The input does not match the schema of the agent child\. /),
@@ -129,32 +122,25 @@ describe('context.run', () => {
   })
 
   it('suspends the run while the agent is suspended, and returns its output then', async () => {
-    const run = await aParent(
-      `return { out: await ${CALL}, runs, beside: await context.step('s', () => 1) }`,
-      {
-        child: `await context.sleep('nap', 3600); return { done: true }`,
-      },
-    )
-    await run.start()
-    const [wait, ...others] = (await run.stored()).suspension?.waits ?? []
-    expect(others).toEqual([])
-    expect(wait).toMatchObject({ kind: 'execution', name: 'look up', step: 1, until: null })
+    const body = `return { out: await ${CALL}, runs, beside: await context.step('s', () => 1) }`
+    const run = await aStartedParent(body, SLEEPING)
+    const waits = (await run.stored()).suspension?.waits ?? []
+    expect(waits).toMatchObject([{ kind: 'execution', name: 'look up', step: 1, until: null }])
     run.passTime(3_601_000)
-    await run.process(wait?.id ?? '', true)
+    await run.process(waits[0]?.id ?? '', true)
     expect(run.sent.at(-1)).toMatchObject({ executionId: run.id, wakes: true })
     await run.wake()
     expect((await run.stored()).output).toEqual({ out: { done: true }, runs: 2, beside: 1 })
   })
 
   it('and a step beside it go on at the same time', async () => {
-    const run = await aParent(
+    const run = await aStartedParent(
       `const [a, b] = await Promise.all([${CALL}, context.step('s', { retries: 1, backoff: 20 }, ({ attempt }) => {
         if (attempt === 1) throw new Error('again')
         return attempt
       })]); return { a, b }`,
-      { child: `await context.sleep('nap', 3600); return { done: true }` },
+      SLEEPING,
     )
-    await run.start()
     const waits = (await run.stored()).suspension?.waits ?? []
     expect(waits.map(({ kind }) => kind).sort()).toEqual(['execution', 'retry'])
     run.passTime(20_001)
@@ -195,25 +181,19 @@ describe('context.run', () => {
   )
 
   it('ends the agent with the run, whether that is cancelled or fails', async () => {
-    const sleeping = { child: `await context.sleep('nap', 3600); return {}` }
-    const cancelled = await aParent(`return await ${CALL}`, sleeping)
-    await cancelled.start()
+    const cancelled = await aStartedParent(`return await ${CALL}`, SLEEPING)
     await endExecution(cancelled.engine, { ...cancelled.execution, error: CANCELLED })
-    const failing = await aParent(
+    const failing = await aStartedParent(
       `const call = ${CALL}; await context.step('s', () => new Promise((resolve) => setTimeout(resolve, 300))); throw new Error('no')`,
-      sleeping,
+      SLEEPING,
     )
-    await failing.start()
     expect((await failing.stored()).status).toBe('ERROR')
-    for (const run of [cancelled, failing]) {
-      const open = await run.engine.executions.listOpenChildren(run.execution)
-      expect(open).toEqual([])
-    }
+    for (const run of [cancelled, failing])
+      expect(await run.engine.executions.listOpenChildren(run.execution)).toEqual([])
   })
 
   it('is deleted with the run', async () => {
-    const run = await aParent(`return await ${CALL}`)
-    await run.start()
+    const run = await aStartedParent(`return await ${CALL}`)
     const [id = ''] = await run.childIds()
     const access = { ...UNLIMITED, organizationId: run.execution.organizationId, tokenId: system.newId() }
     await deleteExecution(run.engine as never, { executionId: run.id, access })
@@ -226,11 +206,8 @@ describe('context.run', () => {
       return { both, last: await context.run('c', 'child', { question: 'c' }) }`,
     )
     const { executions } = run.engine
-    const execution = {
-      ...run.execution,
-      id: system.newId(),
-      options: { ...run.execution.options, maxTokens: 1_000 },
-    }
+    const options = { ...run.execution.options, maxTokens: 1_000 }
+    const execution = { ...run.execution, id: system.newId(), options }
     await executions.create({ execution })
     await run.process(execution.id, false)
     const steps = await run.engine.steps.read({ executionId: execution.id })

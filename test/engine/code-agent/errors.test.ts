@@ -7,6 +7,8 @@ const refused = (address: string) =>
 const both = Object.assign(new AggregateError([refused('::1:9'), refused('127.0.0.1:9')]), {
   code: 'ECONNREFUSED',
 })
+const failed = (cause: Error) => new TypeError('fetch failed', { cause })
+const boom = new Error('boom')
 const chain = (length: number): Error =>
   new Error(`e${length}`, length > 1 ? { cause: chain(length - 1) } : {})
 const circular = new Error('one', { cause: new Error('two') })
@@ -14,14 +16,10 @@ const circular = new Error('one', { cause: new Error('two') })
 
 group('the message of an error of an agent', () => {
   it.each<[string, unknown, string]>([
-    [
-      'has its cause',
-      new TypeError('fetch failed', { cause: refused('127.0.0.1:9') }),
-      'fetch failed: connect ECONNREFUSED 127.0.0.1:9',
-    ],
+    ['has its cause', failed(refused('::1:9')), 'fetch failed: connect ECONNREFUSED ::1:9'],
     [
       'has all addresses that refused',
-      new TypeError('fetch failed', { cause: both }),
+      failed(both),
       'fetch failed: connect ECONNREFUSED ::1:9; connect ECONNREFUSED 127.0.0.1:9',
     ],
     [
@@ -37,17 +35,13 @@ group('the message of an error of an agent', () => {
       new Error('x', { cause: new Error('y', { cause: { status: 503 } }) }),
       'x: y: { status: 503 }',
     ],
-    [
-      'does not repeat what it says already',
-      new Error('Failed: boom', { cause: new Error('boom') }),
-      'Failed: boom',
-    ],
+    ['does not repeat what it says already', new Error('Failed: boom', { cause: boom }), 'Failed: boom'],
     [
       'is the class and the code without a text',
       Object.assign(new RangeError(''), { code: 'E_RANGE' }),
       'RangeError E_RANGE',
     ],
-    ['is that of the cause without a text', new Error('', { cause: new Error('boom') }), 'boom'],
+    ['is that of the cause without a text', new Error('', { cause: boom }), 'boom'],
     [
       'says why a module is missing',
       Object.assign(new Error("Cannot find module './x.json'\nRequire stack:\n- /tmp/agent.mjs"), {

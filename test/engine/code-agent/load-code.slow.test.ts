@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AgentThread } from '../../../lib/engine/code-agent/agent-thread.ts'
 import { findLoadProblem } from '../../../lib/engine/code-agent/load-code.ts'
-import { withThread } from '../../../lib/engine/code-agent/thread-pool.ts'
+import { withNewThread, withThread } from '../../../lib/engine/code-agent/thread-pool.ts'
 import { runInProcess } from '../../../lib/engine/submit/submit.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
 import { runOptions } from '../../support/engine/executions.ts'
 import { aModelAgent } from '../../support/engine/model-agent.ts'
 import { engineTable } from '../../support/tables/memory-table.ts'
 
-const EXPORT = 'export default () => ({})\n'
+const RETURNS = 'export default () => ({})'
 
 const load = (code: string, { env = [] as string[], environment = {}, timeoutMs = 10_000 } = {}) =>
   findLoadProblem({ code, env, environment, timeoutMs })
@@ -23,31 +23,30 @@ describe('findLoadProblem', () => {
   })
 
   it.each([
-    ['a busy loop', `for (;;) {}\n${EXPORT}`],
-    ['a wait that never ends', `await new Promise((resolve) => setInterval(() => {}, 1_000))\n${EXPORT}`],
+    ['a busy loop', `for (;;) {}\n${RETURNS}`],
+    ['a wait that never ends', `await new Promise((resolve) => setInterval(() => {}, 1_000))\n${RETURNS}`],
   ])('stops %s', async (_, code) => {
     const problem = await load(code, { timeoutMs: 1_000 })
     expect(problem).toEqual({ message: 'does not load within 1 seconds', at: null, unset: [] })
   })
 
   it('limits the memory', async () => {
-    const code = `const all = []\nfor (;;) all.push(new Array(100_000).fill(1.5))\n${EXPORT}`
+    const code = `const all = []\nfor (;;) all.push(new Array(100_000).fill(1.5))\n${RETURNS}`
     const problem = await load(code, { environment: { AGENT_MEMORY_MB: '64' } })
     expect(problem?.message).toBe('cannot be loaded: The agent exceeded its memory limit of 64 MB.')
   })
 
   it('passes the listed variables only, and masks them in the message', async () => {
-    const code = `throw new Error(process.env.KEY + ' ' + process.env.OTHER)\n${EXPORT}`
+    const code = `throw new Error(process.env.KEY + ' ' + process.env.OTHER)\n${RETURNS}`
     const problem = await load(code, { env: ['KEY'], environment: { KEY: 'sk-secret', OTHER: 'x' } })
     expect(problem).toMatchObject({ message: 'cannot be loaded: [secret KEY] undefined', unset: [] })
   })
 
   it('says which variables have no value, unless the code fails with them, too', async () => {
-    const code = `if (!process.env.KEY) throw new Error('no key')\n${EXPORT}`
-    expect(await load(code, { env: ['KEY', 'SET'], environment: { SET: 'x' } })).toMatchObject({
-      unset: ['KEY'],
-    })
-    expect(await load(`throw new Error('no key')\n${EXPORT}`, { env: ['KEY'] })).toMatchObject({ unset: [] })
+    const code = `if (!process.env.KEY) throw new Error('no key')\n${RETURNS}`
+    const partly = await load(code, { env: ['KEY', 'SET'], environment: { SET: 'x' } })
+    expect(partly?.unset).toEqual(['KEY'])
+    expect(await load(`throw new Error('no key')\n${RETURNS}`, { env: ['KEY'] })).toMatchObject({ unset: [] })
   })
 
   it('leaves no file behind', async () => {
@@ -55,12 +54,10 @@ describe('findLoadProblem', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }))
     vi.stubEnv('TMPDIR', folder)
     onTestFinished(() => void vi.unstubAllEnvs())
-    await load(`throw new Error('x')\n${EXPORT}`)
+    await load(`throw new Error('x')\n${RETURNS}`)
     expect(readdirSync(folder)).toEqual([])
   })
 })
-
-const RETURNS = 'export default () => ({})'
 
 const WAITS = 'export default () => new Promise((resolve) => setTimeout(resolve, 200, {}))'
 
@@ -80,16 +77,35 @@ function runOnce(key: string, source: string): Promise<AgentThread> {
 
 const threadsOf = async (runs: Promise<AgentThread>[]) => new Set(await Promise.all(runs)).size
 
-function blockMainThread(ms: number): void {
-  const end = performance.now() + ms
-  while (performance.now() < end);
-}
+/** As many runs of a version have a thread at the same time. */
+const MAX_RUNNING_OF_VERSION = 32
 
 describe('withThread', () => {
+  it('leaves threads for the agents that runs have called and wait for', async () => {
+    const small = { ...options, memoryMb: 16 }
+    const called = vi.fn(async () => false)
+    const all = Promise.withResolvers<void>()
+    const start = (depth: number, use: () => Promise<boolean>) =>
+      withNewThread({ version: 'one', tenantId: null, environment: '', depth }, small, use)
+    const runs = Array.from({ length: MAX_RUNNING_OF_VERSION }, (_, index) =>
+      start(0, async () => {
+        if (index === MAX_RUNNING_OF_VERSION - 1) all.resolve()
+        await all.promise
+        await start(1, called)
+        return false
+      }),
+    )
+    await Promise.all(runs)
+    expect(called).toHaveBeenCalledTimes(MAX_RUNNING_OF_VERSION)
+  })
+
   it('starts no thread because the main thread is busy', async () => {
     await runOnce('busy', RETURNS)
     const runs = Array.from({ length: 20 }, () => runOnce('busy', RETURNS))
-    const blocking = setInterval(() => blockMainThread(120), 1)
+    const blocking = setInterval(() => {
+      const end = performance.now() + 120
+      while (performance.now() < end);
+    }, 1)
     const threads = await threadsOf(runs)
     clearInterval(blocking)
     // More than one if the machine is so busy that a thread stops in the middle of a run.
@@ -100,7 +116,7 @@ describe('withThread', () => {
     const runs = Array.from({ length: 40 }, () => runOnce('waiting', WAITS))
     const threads = await threadsOf(runs)
     expect(threads).toBeGreaterThan(1)
-    expect(threads).toBeLessThanOrEqual(32)
+    expect(threads).toBeLessThanOrEqual(MAX_RUNNING_OF_VERSION)
   })
 
   it('uses the thread again at once after a run', async () => {
@@ -109,9 +125,8 @@ describe('withThread', () => {
   })
 
   it('keeps as many idle threads as their share of memory permits', async () => {
-    const keys = Array.from({ length: 24 }, (_, n) => `idle ${n}`)
     const threads: AgentThread[] = []
-    for (const key of keys) threads.push(await runOnce(key, RETURNS))
+    for (let n = 0; n < 24; n++) threads.push(await runOnce(`idle ${n}`, RETURNS))
     const alive = threads.filter(({ isDestroyed }) => !isDestroyed)
     expect(alive.length).toBeLessThanOrEqual(20)
     expect(alive.at(-1)).toBe(threads.at(-1))
@@ -120,9 +135,7 @@ describe('withThread', () => {
 })
 
 const KEY = 'sk-of-the-shop-0123456789'
-
 const MAX_LOG = 16_000
-
 const MAX_MESSAGE = 4_000
 
 /** Runs the body of an agent whose environment has the secret `KEY`. @returns its log and the message of its error */

@@ -13,12 +13,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { publishFixture } from '../../support/engine/organization.ts'
-import { runHostile } from './run-hostile.ts'
-
-const version = await publishFixture('hostile')
-
-const resultOf = async (...parameters: Parameters<typeof runHostile>) =>
-  (await runHostile(...parameters)).output?.result
+import { resultOf, runHostile, hostile as version } from './run-hostile.ts'
 
 const hasEnded = (pid: number) => {
   try {
@@ -49,9 +44,8 @@ describe('a code agent', () => {
   })
 
   it.each(['setPriority', 'postMessageToThread'])('cannot use %s', async (name) => {
-    expect(await resultOf(version, name)).toMatch(
-      new RegExp(`^(os\\.)?${name} is not available to agents\\.$`),
-    )
+    const refused = new RegExp(`^(os\\.)?${name} is not available to agents\\.$`)
+    expect(await resultOf(version, name)).toMatch(refused)
   })
 
   it('sends broadcasts to its own thread only', async () => {
@@ -76,9 +70,8 @@ describe('a code agent', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'pid')
     const short = { ...version, execution: { ...version.execution, timeoutSeconds: 3 } }
-    expect(await runHostile(short, 'busy loop with a child', { text: file })).toMatchObject({
-      error: { code: 'TimedOut' },
-    })
+    const { error } = await runHostile(short, 'busy loop with a child', { text: file })
+    expect(error?.code).toBe('TimedOut')
     await vi.waitUntil(() => hasEnded(Number(readFileSync(file, 'utf8'))))
   })
 })

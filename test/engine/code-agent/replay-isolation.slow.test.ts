@@ -16,60 +16,56 @@ const server = createServer((socket) => {
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 const { port } = server.address() as AddressInfo
 
-describe('replay isolation', () => {
-  afterAll(() => void server.close())
+afterAll(() => void server.close())
 
-  describe('a replay', () => {
-    it.each([
-      ['while the agent is loaded', 'return {}', `try { await fetch('http://127.0.0.1:PORT') } catch {}`],
-      ['that nobody awaits', `fetch('http://127.0.0.1:PORT').catch(() => {}); return {}`],
-      ['in an event', `try { new EventEmitter().on('a', () => connect(PORT)).emit('a') } catch {} return {}`],
-      ['before the agent throws', `try { connect(PORT) } catch {} throw new Error('of the agent')`],
-      ['before the agent computes for ever', `try { connect(PORT) } catch {} for (;;) {}`],
-      [
-        'after restoring the function',
-        `net.connect = original; try { net.connect(PORT) } catch {} return {}`,
-      ],
-    ])('ends as Diverged by a call %s', async (_, body, head = '') => {
-      const { version, original } = await calling(body, head)
-      expect(await run(version, replayOf(original))).toMatchObject({ error: { code: 'Diverged' } })
-      expect(await countConnections()).toBe(0)
+describe('a replay', () => {
+  it.each([
+    ['while the agent is loaded', 'return {}', `try { await fetch('http://127.0.0.1:PORT') } catch {}`],
+    ['that nobody awaits', `fetch('http://127.0.0.1:PORT').catch(() => {}); return {}`],
+    ['in an event', `try { new EventEmitter().on('a', () => connect(PORT)).emit('a') } catch {} return {}`],
+    ['before the agent throws', `try { connect(PORT) } catch {} throw new Error('of the agent')`],
+    ['before the agent computes for ever', `try { connect(PORT) } catch {} for (;;) {}`],
+    ['after restoring it', `net.connect = original; try { net.connect(PORT) } catch {} return {}`],
+  ])('ends as Diverged by a call %s', async (_, body, head = '') => {
+    const { version, original } = await calling(body, head)
+    expect(await run(version, replayOf(original))).toMatchObject({ error: { code: 'Diverged' } })
+    expect(await countConnections()).toBe(0)
+  })
+
+  it('says where the agent made the call', async () => {
+    const { version, original } = await calling(`await fetch('https://shop.example/orders')`)
+    const { error } = await run(version, replayOf(original))
+    expect(error).toMatchObject({
+      message: 'The agent called fetch (https://shop.example/orders), which is not available in a replay.',
+      at: expect.stringMatching(/\.mjs:\d+:\d+|agent\.ts:\d+/),
     })
+  })
 
-    it('says where the agent made the call', async () => {
-      const { version, original } = await calling(`await fetch('https://shop.example/orders')`)
-      const { error } = await run(version, replayOf(original))
-      expect(error).toMatchObject({
-        message: 'The agent called fetch (https://shop.example/orders), which is not available in a replay.',
-        at: expect.stringMatching(/\.mjs:\d+:\d+|agent\.ts:\d+/),
-      })
-    })
-
-    it('may use what has no effect', async () => {
-      const body = `
+  it('may use what has no effect', async () => {
+    const body = `
       const { isIP } = await import('node:net')
       const { STATUS_CODES } = await import('node:http')
       const response = new Response('{"a":1}')
       return { values: [isIP('::1'), STATUS_CODES[404], WebSocket.OPEN, (await response.json()).a] }`
-      const version = await anAgent(body)
-      const { output, error } = await run(version, replayOf(await run(version)))
-      expect({ output, error }).toEqual({ output: { values: [6, 'Not Found', 1, 1] }, error: null })
-    })
+    const version = await anAgent(body)
+    const { output, error } = await run(version, replayOf(await run(version)))
+    expect({ output, error }).toEqual({ output: { values: [6, 'Not Found', 1, 1] }, error: null })
+  })
 
-    it('leaves the connections of other runs as they are, and those of replays with live steps', async () => {
-      const { version, original } = await calling(`
+  it('leaves the connections of other runs as they are, and those of replays with live steps', async () => {
+    const { version, original } = await calling(`
       await new Promise((resolve) => connect(PORT, '127.0.0.1').on('close', resolve).resume()); return {}`)
-      const runs = await Promise.all([
-        run(version),
-        run(version, replayOf(original)),
-        run(version, replayOf(original, { steps: 'live' })),
-        run(version, replayOf(original)),
-      ])
-      expect(runs.map(({ error }) => error?.code ?? null)).toEqual([null, 'Diverged', null, 'Diverged'])
-      expect(await countConnections()).toBe(2)
-    })
+    const runs = await Promise.all([
+      run(version),
+      run(version, replayOf(original)),
+      run(version, replayOf(original, { steps: 'live' })),
+      run(version, replayOf(original)),
+    ])
+    expect(runs.map(({ error }) => error?.code ?? null)).toEqual([null, 'Diverged', null, 'Diverged'])
+    expect(await countConnections()).toBe(2)
   })
 })
+
 /** The connections before this one. */
 async function countConnections(): Promise<number> {
   await once(connect(port, '127.0.0.1').resume(), 'close')
@@ -90,22 +86,15 @@ async function calling(body: string, head = '') {
   return { version, original: await run(before) }
 }
 
-/** Returns its thread, and how many runs it has had in it. */
-const IN_THREAD = {
-  head: `import { threadId } from 'node:worker_threads'\nlet runs = 0`,
-  body: `return { thread: threadId, runs: ++runs }`,
-}
-
-const inThread = () => anAgent(IN_THREAD.body, IN_THREAD)
-
-const outputOf = async (execution: Promise<Execution>) =>
+const outputOf = async (execution: Execution | Promise<Execution>) =>
   (await execution).output as { thread: number; runs: number }
 
 describe('the thread of a replay', () => {
   it.each(['recorded', 'live'] as const)('is new, and used by no other run, with %s steps', async (steps) => {
-    const version = await inThread()
+    const head = `import { threadId } from 'node:worker_threads'\nlet runs = 0`
+    const version = await anAgent(`return { thread: threadId, runs: ++runs }`, { head })
     const original = await run(version)
-    const warm = original.output as { thread: number; runs: number }
+    const warm = await outputOf(original)
     const first = await outputOf(run(version, replayOf(original, { steps })))
     const second = await outputOf(run(version, replayOf(original, { steps })))
     const last = await outputOf(run(version))

@@ -1,67 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import type { Version } from '../../../lib/core/agent.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
-import type { Json } from '../../../lib/core/json/json.ts'
-import { approvalIdOfWait } from '../../../lib/engine/waiting/approvals.ts'
-import { processMessage } from '../../../lib/engine/worker/process-message.ts'
-import { system } from '../../../lib/system.ts'
-import { executionOf } from '../../support/engine/executions.ts'
+import { aRun } from '../../support/engine/code-run.ts'
 import { anAgent, engine, replayOf, run, stepsOf } from './replays.ts'
 
 const DAY_MS = 86_400_000
 
-/** Runs an original to its end; `act` is called whenever it is suspended. */
-async function waited(
-  version: Version,
-  act: (waiting: {
-    id: string
-    passTime: (ms: number) => void
-    signal: (name: string, data: Json) => Promise<unknown>
-    decide: (name: string, decision: string, input?: Json) => Promise<unknown>
-  }) => Promise<unknown>,
-): Promise<Execution> {
-  let offsetMs = 0
-  const on = {
-    ...engine,
-    queue: { send: async () => undefined },
-    system: { ...system, now: () => Date.now() + offsetMs },
-  }
-  const execution = executionOf(version, { input: { question: 'Why?' }, deadlineMs: 10 * DAY_MS })
-  await engine.executions.create({ execution })
-  const { id } = execution
-  const at = new Date().toISOString()
-  const waiting = {
-    id,
-    passTime: (ms: number) => {
-      offsetMs += ms
-    },
-    signal: (name: string, data: Json) =>
-      engine.signals.put({
-        executionId: id,
-        signal: { id: system.newId(), name, data, receivedAt: at, bytes: 1 },
-      }),
-    decide: async (name: string, decision: string, input: Json = null) => {
-      const recorded = (await engine.steps.read({ executionId: id })).find(
-        ({ step }) => step.kind === 'WAIT' && step.name === name,
-      )
-      return engine.steps.appendResult({
-        executionId: id,
-        number: recorded?.step.number ?? 0,
-        result: {
-          callId: approvalIdOfWait(name),
-          result: { ok: true, value: { decision, note: 'ok', by: 'Ann', decidedAt: at, input } },
-          startedAt: at,
-          finishedAt: at,
-        },
-      })
-    },
-  }
+type Waiting = Awaited<ReturnType<typeof aRun>>
+
+/** An agent, and a run of it to its end; `act` is called whenever that is suspended. */
+async function waited(body: string, act: (waiting: Waiting) => Promise<unknown> | unknown) {
+  const version = await anAgent(body)
+  const { organizationId, slug } = version
+  const original = await aRun(body, { agent: { organizationId, slug } })
+  await original.start()
   for (let turns = 0; turns < 10; turns++) {
-    const message = { wakes: turns > 0, receiveCount: 1, changeVisibility: async () => undefined }
-    await processMessage(on, id, { message })
-    const stored = await engine.executions.get(execution)
-    if (stored?.status !== 'IN_PROGRESS') return stored as Execution
-    await act(waiting)
+    const stored = await original.stored()
+    if (stored.status !== 'IN_PROGRESS') return { version, original: stored }
+    await act(original)
+    await original.wake()
   }
   throw new Error('The original does not end.')
 }
@@ -77,7 +33,7 @@ const WAITS = `
   const late = await context.waitForApproval('late', { title: 'Late?', timeoutSeconds: 60 })
   return { nap, until, orders, any, none, approval, edited, late }`
 
-const answerAll: Parameters<typeof waited>[1] = async ({ id, passTime, signal, decide }) => {
+async function answerAll({ id, passTime, signal, decide }: Waiting) {
   const open = (await engine.steps.read({ executionId: id })).at(-1)?.step
   const name = open?.kind === 'WAIT' ? open.name : ''
   if (name.startsWith('order')) return signal('order', { of: name })
@@ -89,8 +45,7 @@ const answerAll: Parameters<typeof waited>[1] = async ({ id, passTime, signal, d
 
 describe('a wait of a replay', () => {
   it('ends at once as that of the original did, and is never suspended', async () => {
-    const version = await anAgent(WAITS)
-    const original = await waited(version, answerAll)
+    const { version, original } = await waited(WAITS, answerAll)
     expect(original).toMatchObject({
       status: 'SUCCESS',
       output: {
@@ -116,8 +71,7 @@ describe('a wait of a replay', () => {
   it('shows the data of the draft to a decision that did not replace them', async () => {
     const body = (amount: number) =>
       `return context.waitForApproval('refund', { title: 'Refund?', data: { amount: ${amount} } })`
-    const version = await anAgent(body(1))
-    const original = await waited(version, ({ decide }) => decide('refund', 'approve'))
+    const { version, original } = await waited(body(1), ({ decide }) => decide('refund', 'approve'))
     const trial = await run(await anAgent(body(2), { of: version }), replayOf(original))
     expect(trial.output).toMatchObject({ decision: 'approve', data: { amount: 2 }, by: 'Ann' })
   })
@@ -135,11 +89,11 @@ describe('a wait of a replay', () => {
       'order',
     ],
   ])('ends the replay as Diverged, with recorded and with live steps, if it %s', async (_, body, name) => {
-    const version = await anAgent(`
+    const waits = `
       await context.sleep('nap', 0)
       await context.waitForSignal('order')
-      return context.waitForAny('any', { signals: ['paid', 'cancelled'] })`)
-    const original = await waited(version, answerAll)
+      return context.waitForAny('any', { signals: ['paid', 'cancelled'] })`
+    const { version, original } = await waited(waits, answerAll)
     expect(original.status).toBe('SUCCESS')
     const draft = await anAgent(`${body}; return {}`, { of: version })
     for (const steps of ['recorded', 'live'] as const) {
@@ -150,25 +104,21 @@ describe('a wait of a replay', () => {
   })
 
   it('that lost a race in the original loses it again', async () => {
-    const version = await anAgent(`
+    const race = `
       const winner = await Promise.race([
         context.waitForSignal('order').then(() => 'signal'),
         context.waitForApproval('refund', { title: 'Refund?' }).then(() => 'approval'),
       ])
-      return { winner }`)
-    const original = await waited(version, ({ decide }) => decide('refund', 'approve'))
-    expect(original.output).toEqual({ winner: 'approval' })
-    expect(await run(version, replayOf(original))).toMatchObject({
-      status: 'SUCCESS',
-      output: { winner: 'approval' },
-    })
+      return { winner }`
+    const { version, original } = await waited(race, ({ decide }) => decide('refund', 'approve'))
+    const output = { winner: 'approval' }
+    expect(original.output).toEqual(output)
+    expect(await run(version, replayOf(original))).toMatchObject({ status: 'SUCCESS', output })
   })
 
   it('that had not ended in the original ends the replay as Diverged', async () => {
-    const version = await anAgent(`
-      await Promise.race([context.sleep('nap', 60), context.waitForSignal('order')])
-      return {}`)
-    const original = await waited(version, async ({ passTime }) => passTime(DAY_MS))
+    const race = `await Promise.race([context.sleep('nap', 60), context.waitForSignal('order')]); return {}`
+    const { version, original } = await waited(race, ({ passTime }) => passTime(DAY_MS))
     const draft = await anAgent(`await context.waitForSignal('order'); return {}`, { of: version })
     expect((await run(draft, replayOf(original))).error).toMatchObject({ code: 'Diverged', names: ['order'] })
   })

@@ -78,10 +78,8 @@ describe('a replay of a code agent', () => {
       const append: typeof engine.steps.append = (params) =>
         ++writes < dyingAt ? engine.steps.append(params) : Promise.reject(new Error('The worker dies.'))
       await processMessage({ ...engine, steps: { ...engine.steps, append } }, execution.id, aMessage(1))
-      expect(await engine.executions.get(execution)).toMatchObject({
-        status: 'IN_PROGRESS',
-        steps: dyingAt - 1,
-      })
+      const stored = await engine.executions.get(execution)
+      expect(stored).toMatchObject({ status: 'IN_PROGRESS', steps: dyingAt - 1 })
       await processMessage(engine, execution.id, aMessage(2))
       const ended = (await engine.executions.get(execution)) as Execution
       expect(ended).toMatchObject({ status: 'SUCCESS', output: original.output, attempts: 2 })
@@ -115,14 +113,9 @@ describe('a step that the original did not have', () => {
     ['in a race', `await Promise.race([context.step('new', () => mark('new')), 1])`],
   ])('ends the replay as Diverged, and is not executed: %s', async (_, how) => {
     const { trial, computed } = await replayed(STEPS, changed(how))
-    expect(trial).toMatchObject({
-      status: 'ERROR',
-      error: {
-        code: 'Diverged',
-        message: 'The original has no recording of the step "new".',
-        names: ['new'],
-      },
-    })
+    const message = 'The original has no recording of the step "new".'
+    const error = { code: 'Diverged', message, names: ['new'] }
+    expect(trial).toMatchObject({ status: 'ERROR', error })
     expect(computed).toEqual([])
     expect(await stepsOf(trial)).toMatchObject([{ name: 'first' }])
   })
@@ -144,14 +137,10 @@ describe('a step that the original did not have', () => {
   })
 
   it('does not contain secrets in the error', async () => {
-    const log = aLog()
     const version = await anAgent('return {}', { env: ['SECRET_KEY'] })
     const original = await run(version)
-    const draft = await anAgent(`await context.step('call ' + process.env.SECRET_KEY, () => mark('x'))`, {
-      ...log,
-      of: version,
-      env: ['SECRET_KEY'],
-    })
+    const body = `await context.step('call ' + process.env.SECRET_KEY, () => mark('x'))`
+    const draft = await anAgent(body, { ...aLog(), of: version, env: ['SECRET_KEY'] })
     const environment = { SECRET_KEY: 'sk-of-the-shop' }
     const { error } = await run(draft, replayOf(original), { ...engine, environment })
     expect(error).toMatchObject({ code: 'Diverged' })
@@ -161,11 +150,8 @@ describe('a step that the original did not have', () => {
 
 describe('live steps', () => {
   it('are executed and stored as in any run, also those of the original', async () => {
-    const { original, trial, computed } = await replayed(
-      STEPS,
-      `await context.step('new', () => mark('new')); ${STEPS}`,
-      { steps: 'live' },
-    )
+    const draft = `await context.step('new', () => mark('new')); ${STEPS}`
+    const { original, trial, computed } = await replayed(STEPS, draft, { steps: 'live' })
     expect(trial.status).toBe('SUCCESS')
     expect(trial.output).not.toEqual(original.output)
     expect(computed).toEqual(['new', 'first', 'second'])

@@ -41,19 +41,28 @@ async function aFlakyRun(body: string, overrides: Parameters<typeof aRun>[1] = {
       return []
     }
   }
+  /** Lets the time pass until what the run waits for is over. */
+  const passBackoff = async () => {
+    const { suspension } = await run.stored()
+    if (!suspension) throw new Error('The run is not suspended.')
+    run.passTime(Math.max(suspension.until - run.engine.system.now(), 0) + 1)
+    return suspension
+  }
   return {
     ...run,
     calls: (label = 'call') => lines().filter((line) => line === label).length,
     records: async () => (await run.engine.steps.read({ executionId: run.id })).map(toStepRecord),
     waits: async () => (await run.stored()).suspension?.waits ?? [],
-    /** Lets the time pass until what the run waits for is over. */
-    passBackoff: async () => {
-      const { suspension } = await run.stored()
-      if (!suspension) throw new Error('The run is not suspended.')
-      run.passTime(Math.max(suspension.until - run.engine.system.now(), 0) + 1)
-      return suspension
-    },
+    passBackoff,
+    /** Another worker goes on with the run when its wait is over. */
+    resume: () => passBackoff().then(() => run.wake()),
   }
+}
+
+async function aStartedRun(...given: Parameters<typeof aFlakyRun>) {
+  const run = await aFlakyRun(...given)
+  await run.start()
+  return run
 }
 
 const recordsOf = async ({ id }: Execution) =>
@@ -61,46 +70,34 @@ const recordsOf = async ({ id }: Execution) =>
 
 describe('a step with retries', () => {
   it('is attempted again until it succeeds, and counts once', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return { value: await context.step('charge', { retries: 3, backoff: 0.01 }, failing(2)) }`,
     )
-    await run.start()
     expect(await run.stored()).toMatchObject({ output: { value: 3 }, steps: 1, attempts: 1 })
-    const [record, ...others] = await run.records()
-    expect(others).toEqual([])
-    expect(record).toMatchObject({
-      number: 1,
-      name: 'charge',
-      result: 3,
-      attempts: 3,
-      backoffMs: expect.any(Number),
-      failedAttempts: [
-        {
-          error: { name: 'RangeError', message: 'no 1', code: 'E1' },
-          retryAt: expect.any(String),
-          attempt: 1,
-        },
-        { error: { name: 'RangeError', message: 'no 2', code: 'E2' }, retryAt: expect.any(String) },
-      ],
-    })
-    expect(record?.backoffMs).toBeGreaterThan(0)
+    const records = await run.records()
+    const retryAt = expect.any(String)
+    const failedAttempts = [
+      { error: { name: 'RangeError', message: 'no 1', code: 'E1' }, retryAt, attempt: 1 },
+      { error: { name: 'RangeError', message: 'no 2', code: 'E2' }, retryAt },
+    ]
+    expect(records).toMatchObject([{ number: 1, name: 'charge', result: 3, attempts: 3, failedAttempts }])
+    expect(records[0]?.backoffMs).toBeGreaterThan(0)
   })
 
   it('is one item of the journal like any other if it does not fail', async () => {
-    const run = await aFlakyRun(`return { value: await context.step('charge', { retries: 3 }, failing(0)) }`)
-    await run.start()
+    const run = await aStartedRun(
+      `return { value: await context.step('charge', { retries: 3 }, failing(0)) }`,
+    )
     expect(await run.records()).toEqual([expect.not.objectContaining({ attempts: expect.anything() })])
   })
 
   it('throws the last error after its retries, the same in each worker', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const thrown = await context.step('charge', { retries: 2, backoff: 0 }, failing(9))
         .catch(({ name, message, code }) => [name, message, code])
       await context.sleep('nap', 3600)
       return { runs, thrown, before: await context.step('before', () => thrown) }`)
-    await run.start()
-    await run.passBackoff()
-    await run.wake()
+    await run.resume()
     const thrown = ['RangeError', 'no 3', 'E3']
     expect((await run.stored()).output).toMatchObject({ thrown, before: thrown })
     expect(run.calls()).toBe(3)
@@ -108,40 +105,36 @@ describe('a step with retries', () => {
   })
 
   it('ends the run at the place of the step if the agent does not catch its error', async () => {
-    const run = await aFlakyRun(`return await context.step('charge', { retries: 1, backoff: 0 }, failing(9))`)
-    await run.start()
-    expect(await run.stored()).toMatchObject({
-      status: 'ERROR',
-      error: { code: 'AgentFailed', message: 'no 2' },
-    })
+    const run = await aStartedRun(
+      `return await context.step('charge', { retries: 1, backoff: 0 }, failing(9))`,
+    )
+    const error = { code: 'AgentFailed', message: 'no 2' }
+    expect(await run.stored()).toMatchObject({ status: 'ERROR', error })
   })
 
   it('gives its function the number of the attempt, and a signal', async () => {
     const run =
-      await aFlakyRun(`return { seen: await context.step('s', { retries: 2, backoff: 0 }, ({ attempt, signal }) => {
+      await aStartedRun(`return { seen: await context.step('s', { retries: 2, backoff: 0 }, ({ attempt, signal }) => {
       if (attempt < 3) throw new Error('again')
       return [attempt, signal.aborted]
     }), plain: await context.step('p', ({ attempt, signal }) => [attempt, signal.aborted]) }`)
-    await run.start()
     expect((await run.stored()).output).toEqual({ seen: [3, false], plain: [1, false] })
   })
 
   it('refuses steps inside of it, which would be repeated', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return await context.step('outer', { retries: 1, backoff: 0 }, () => context.step('inner', () => 1))`,
     )
-    await run.start()
     expect((await run.stored()).error?.message).toBe(
       'The step "inner" is inside of the step "outer", whose options may repeat it.',
     )
   })
 
   it('keeps little of a long error, and no secret', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return await context.step('s', { retries: 10, backoff: 0 }, () => { throw new Error(process.env.KEY + 'x'.repeat(100_000) + process.env.KEY) })`,
       { agent: { env: ['KEY'] }, environment: { KEY: 'a-secret-value' } },
     )
-    await run.start()
     const [record] = await run.records()
     expect(record?.attempts).toBe(11)
     const text = JSON.stringify(record)
@@ -153,27 +146,24 @@ describe('a step with retries', () => {
 
 describe('retryIf', () => {
   it('decides which errors are tried again', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const retryIf = (error) => error instanceof RangeError && error.code !== 'E2'
       return { message: await context.step('s', { retries: 5, backoff: 0, retryIf }, failing(9)).catch((error) => error.message) }`)
-    await run.start()
     expect((await run.stored()).output).toEqual({ message: 'no 2' })
     expect(run.calls()).toBe(2)
   })
 
   it('may be asynchronous', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return await context.step('s', { retries: 5, backoff: 0, retryIf: async () => false }, failing(9))`,
     )
-    await run.start()
     expect(run.calls()).toBe(1)
   })
 
   it('that throws ends the step with both errors', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return await context.step('s', { retries: 5, backoff: 0, retryIf: () => { throw new Error('oops') } }, failing(9))`,
     )
-    await run.start()
     expect((await run.stored()).error?.message).toBe(
       'retryIf of the step "s" threw "oops" for this error: no 1',
     )
@@ -184,7 +174,7 @@ describe('retryIf', () => {
 
 describe('timeoutSeconds of a step', () => {
   it('aborts the signal of the attempt, and drops what a function returns that ignores it', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const seen = []
       const value = await context.step('s', { retries: 1, backoff: 0, timeoutSeconds: 0.05, retryIf: ({ name }) => name === 'TimeoutError' },
         async ({ attempt, signal }) => {
@@ -195,7 +185,6 @@ describe('timeoutSeconds of a step', () => {
         })
       await new Promise((resolve) => setTimeout(resolve, 100))
       return { value, seen }`)
-    await run.start()
     expect((await run.stored()).output).toEqual({ value: 'second', seen: ['TimeoutError'] })
     expect((await run.records())[0]?.failedAttempts).toMatchObject([
       { error: { name: 'TimeoutError', message: 'The attempt 1 at the step "s" timed out after 0.05 s.' } },
@@ -206,46 +195,40 @@ describe('timeoutSeconds of a step', () => {
     ['a function that never ends', 'new Promise(() => {})', 1],
     ['no function that has ended', 'new Promise((resolve) => setTimeout(resolve, 50))', 2],
   ])('abandons a thread with %s', async (_, going, runs) => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const name = await context.step('s', { timeoutSeconds: 0.02 }, () => ${going}).catch(({ name }) => name)
       await context.step('pause', () => new Promise((resolve) => setTimeout(resolve, 100)))
       await context.sleep('nap', 60)
       return { name, runs }`)
-    await run.start()
-    await run.passBackoff()
-    await run.wake()
+    await run.resume()
     expect((await run.stored()).output).toEqual({ name: 'TimeoutError', runs })
   })
 })
 
 describe('a backoff', () => {
   it('of 10 s suspends the run, which nothing resumes before its time', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return { value: await context.step('charge', { retries: 3, backoff: 10 }, failing(1)), runs }`,
     )
-    await run.start()
     const { suspension, lease } = await run.stored()
     expect(lease).toBeNull()
-    const [wait, ...others] = await run.waits()
-    expect(others).toEqual([])
-    expect(wait).toMatchObject({ kind: 'retry', name: 'charge', step: 1, until: expect.any(String) })
+    expect(suspension?.waits).toMatchObject([{ kind: 'retry', name: 'charge', step: 1 }])
+    const [wait] = await run.waits()
     const ms = Date.parse(wait?.until ?? '') - Date.parse(wait?.since ?? '')
     expect(ms).toBeGreaterThanOrEqual(7_500)
     expect(ms).toBeLessThanOrEqual(10_000)
     expect(suspension?.until).toBe(Date.parse(wait?.until ?? ''))
     expect(run.sent).toMatchObject([{ executionId: run.id, wakes: true }])
     expect(await run.wake()).toBe('closed')
-    await run.passBackoff()
-    await run.wake()
+    await run.resume()
     expect(await run.stored()).toMatchObject({ output: { value: 2, runs: 2 }, attempts: 2, steps: 1 })
     expect((await run.records())[0]?.backoffMs).toBeGreaterThanOrEqual(7_500)
   })
 
   it('doubles up to 300 s from one worker to the next', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return await context.step('charge', { retries: 4, backoff: 100 }, failing(9))`,
     )
-    await run.start()
     const seconds: number[] = []
     while ((await run.stored()).status === 'IN_PROGRESS') {
       const { at, until } = await run.passBackoff()
@@ -263,24 +246,19 @@ describe('a backoff', () => {
   })
 
   it('below 10 s holds the worker, and ends with the time limit of the run', async () => {
-    const run = await aFlakyRun(
+    const execution = { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: 1 }
+    const run = await aStartedRun(
       `return await context.step('charge', { retries: 3, backoff: 9.9 }, failing(9))`,
-      {
-        agent: {
-          execution: { useCache: false, cacheTtlSeconds: null, maxAgentSteps: 100, timeoutSeconds: 1 },
-        },
-      },
+      { agent: { execution } },
     )
-    await run.start()
     expect(await run.stored()).toMatchObject({ status: 'ERROR', error: { code: 'TimedOut' }, attempts: 1 })
     expect(run.calls()).toBe(1)
   })
 
   it('that was suspended ends with the run when it is cancelled', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return await context.step('charge', { retries: 3, backoff: 60 }, failing(9))`,
     )
-    await run.start()
     await endExecution(run.engine, { ...run.execution, error: CANCELLED })
     run.passTime(60_000)
     await run.wake()
@@ -289,11 +267,10 @@ describe('a backoff', () => {
   })
 
   it('suspends nothing while another step is in progress, and wakes the run for the earliest', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const at = (label, backoff) => context.step(label, { retries: 1, backoff }, failing(1, label))
       const slow = context.step('slow', () => new Promise((resolve) => setTimeout(resolve, 100, runs)))
       return { all: await Promise.all([at('late', 300), at('early', 20), at('middle', 40), slow]) }`)
-    await run.start()
     expect((await run.waits()).map(({ name }) => name)).toEqual(['early', 'middle', 'late'])
     expect((await run.records()).find(({ name }) => name === 'slow')).toMatchObject({ result: 1 })
     const { until } = await run.passBackoff()
@@ -301,18 +278,14 @@ describe('a backoff', () => {
     await run.wake()
     expect([run.calls('early'), run.calls('middle'), run.calls('late')]).toEqual([2, 1, 1])
     expect((await run.waits()).map(({ name }) => name)).toEqual(['middle', 'late'])
-    while ((await run.stored()).status === 'IN_PROGRESS') {
-      await run.passBackoff()
-      await run.wake()
-    }
+    while ((await run.stored()).status === 'IN_PROGRESS') await run.resume()
     expect((await run.stored()).output).toEqual({ all: [2, 2, 2, 1] })
   })
 
   it('of which less than 10 s are left holds the worker that something else has woken', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const at = (label, backoff) => context.step(label, { retries: 1, backoff }, failing(1, label))
       return { all: await Promise.all([at('a', 10), at('b', 20)]) }`)
-    await run.start()
     const last = (await run.waits()).at(-1)
     run.passTime(Date.parse(last?.until ?? '') - run.engine.system.now() - 100)
     await run.wake()
@@ -320,10 +293,9 @@ describe('a backoff', () => {
   })
 
   it('of more steps than a run may wait for suspends it until the earliest', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const all = Array.from({ length: 130 }, (_, i) => context.step('s' + i, { retries: 1, backoff: 300 }, failing(1, 's' + i)))
       return { all: (await Promise.all(all)).length }`)
-    await run.start()
     expect(await run.waits()).toHaveLength(100)
     run.passTime(301_000)
     await run.wake()
@@ -331,42 +303,36 @@ describe('a backoff', () => {
   })
 
   it('and another wait: the run goes on with what comes first', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const charge = context.step('charge', { retries: 1, backoff: 100 }, failing(1))
       const go = await context.waitForSignal('go')
       return { go, value: await charge }`)
-    await run.start()
     expect((await run.waits()).map(({ kind }) => kind)).toEqual(['signal', 'retry'])
     await run.signal('go', 'now')
     await run.wake()
     expect((await run.waits()).map(({ kind }) => kind)).toEqual(['retry'])
     expect(run.calls()).toBe(1)
-    await run.passBackoff()
-    await run.wake()
+    await run.resume()
     expect((await run.stored()).output).toEqual({ go: 'now', value: 2 })
   })
 })
 
 describe('attempts that were made', () => {
   it('are not made again if the options promise fewer in the next worker', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       return await context.step('charge', { retries: runs === 1 ? 5 : 0, backoff: 10 }, failing(9))`)
-    await run.start()
-    await run.passBackoff()
-    await run.wake()
+    await run.resume()
     expect(await run.stored()).toMatchObject({ status: 'ERROR', error: { message: 'no 1' } })
     expect(run.calls()).toBe(1)
   })
 
   it('are final if retryIf said so, whatever the options are in the next worker', async () => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const first = runs === 1
       const message = await context.step('charge', { retries: 5, backoff: 0, retryIf: () => !first }, failing(1)).catch(({ message }) => message)
       await context.sleep('nap', 60)
       return { message }`)
-    await run.start()
-    await run.passBackoff()
-    await run.wake()
+    await run.resume()
     expect((await run.stored()).output).toEqual({ message: 'no 1' })
     expect(run.calls()).toBe(1)
   })
@@ -374,7 +340,7 @@ describe('attempts that were made', () => {
 
 describe.each(['before', 'after'])('a worker that dies %s a write', (moment) => {
   it.each([1, 2, 3, 4, 5])('repeats no attempt that is stored: write %i', async (nth) => {
-    const run = await aFlakyRun(`
+    const run = await aStartedRun(`
       const charged = await context.step('charge', { retries: 2, backoff: 0 }, failing(2))
       return { charged, next: await context.step('next', () => call('next')) }`)
     const alive = { ...run.engine }
@@ -397,7 +363,6 @@ describe.each(['before', 'after'])('a worker that dies %s a write', (moment) => 
     const stored = (await run.records()).at(0)?.attempts ?? 0
     expect(run.calls() - stored).toBeLessThanOrEqual(1)
     run.passTime(120_000)
-    await run.start()
     const { status, steps, output } = await run.stored()
     expect({ status, steps }).toEqual({ status: 'SUCCESS', steps: 2 })
     expect(run.calls()).toBe(output?.charged)
@@ -470,10 +435,8 @@ describe('a replay', () => {
     const version = await anAgent(RETRIES, { head })
     const original = await runAgent(version, { input: { question: system.newId() } })
     const question = system.newId()
-    const replayed = await runAgent(version, {
-      ...replayOf(original, { steps: 'live' }),
-      input: { question },
-    })
+    const live = replayOf(original, { steps: 'live' })
+    const replayed = await runAgent(version, { ...live, input: { question } })
     expect(replayed.output).toEqual(output)
     expect(readFileSync(join(folder, question), 'utf8')).toBe('xxx')
   })
@@ -487,31 +450,26 @@ describe('a replay', () => {
     expect(original.error?.message).toBe('other')
     const replayed = await runAgent(version, replayOf(original))
     expect(replayed.error).toMatchObject({ code: 'AgentFailed', message: 'other' })
-    const waits = await runAgent(
-      await anAgent(`return await context.step('charge', { retries: 1, backoff: 0 }, () => 1)`, {
-        of: version,
-      }),
-      replayOf(original),
-    )
+    const body = `return await context.step('charge', { retries: 1, backoff: 0 }, () => 1)`
+    const waits = await runAgent(await anAgent(body, { of: version }), replayOf(original))
     expect(waits.error).toMatchObject({ code: 'Diverged', names: ['charge'] })
   })
 })
 
 describe('options of a step', () => {
   it.each([
-    ['{ retries: 11 }', 'retries of the step "s" is 11; it must be an integer from 0 to 10.'],
-    ['{ retries: -1 }', 'retries of the step "s" is -1; it must be an integer from 0 to 10.'],
-    ['{ retries: 1.5 }', 'retries of the step "s" is 1.5; it must be an integer from 0 to 10.'],
-    ['{ backoff: 301 }', 'backoff of the step "s" is 301; it must be a number of seconds from 0 to 300.'],
-    ['{ backoff: -1 }', 'backoff of the step "s" is -1; it must be a number of seconds from 0 to 300.'],
-    [
-      '{ timeoutSeconds: 0 }',
-      'timeoutSeconds of the step "s" is 0; it must be a number of seconds above 0 and at most 86400.',
-    ],
-    [
-      `{ timeoutSeconds: '5' }`,
-      `timeoutSeconds of the step "s" is '5'; it must be a number of seconds above 0 and at most 86400.`,
-    ],
+    ...[11, -1, 1.5].map((retries) => [
+      `{ retries: ${retries} }`,
+      `retries of the step "s" is ${retries}; it must be an integer from 0 to 10.`,
+    ]),
+    ...[301, -1].map((backoff) => [
+      `{ backoff: ${backoff} }`,
+      `backoff of the step "s" is ${backoff}; it must be a number of seconds from 0 to 300.`,
+    ]),
+    ...['0', `'5'`].map((timeout) => [
+      `{ timeoutSeconds: ${timeout} }`,
+      `timeoutSeconds of the step "s" is ${timeout}; it must be a number of seconds above 0 and at most 86400.`,
+    ]),
     ['{ retryIf: true }', 'retryIf of the step "s" is true; it must be a function.'],
     [
       '{ retry: 3 }',
@@ -520,17 +478,15 @@ describe('options of a step', () => {
     ['null', 'The options of the step "s" must be an object, not null.'],
     ['3', 'The options of the step "s" must be an object, not 3.'],
   ])('are checked: %s', async (options, message) => {
-    const run = await aFlakyRun(`return await context.step('s', ${options}, failing(0))`)
-    await run.start()
+    const run = await aStartedRun(`return await context.step('s', ${options}, failing(0))`)
     expect((await run.stored()).error).toMatchObject({ code: 'AgentFailed', message })
     expect(run.calls()).toBe(0)
   })
 
   it('may be undefined', async () => {
-    const run = await aFlakyRun(
+    const run = await aStartedRun(
       `return { value: await context.step('s', { retries: 1, backoff: undefined, retryIf: undefined, timeoutSeconds: null }, failing(0)) }`,
     )
-    await run.start()
     expect((await run.stored()).output).toEqual({ value: 1 })
   })
 })

@@ -12,13 +12,12 @@ import { engineOn } from '../../support/engine/engine-on.ts'
 import { executionOf, leased } from '../../support/engine/executions.ts'
 import { publishFixture } from '../../support/engine/organization.ts'
 import { engineTable } from '../../support/tables/memory-table.ts'
-import { runHostile } from './run-hostile.ts'
+import { hostile, resultOf, runHostile } from './run-hostile.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aes-code-steps-'))
 const table = await engineTable()
 const engine = engineOn(table)
 const version = await publishFixture('three-steps')
-const hostile = await publishFixture('hostile')
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** An execution with a live lease. */
@@ -78,19 +77,12 @@ describe('context.step', () => {
     },
   )
 
-  it('rejects a name that was used before', async () => {
-    const { execution } = await started({ name: 'first' })
-    const ended = await attempt(engine, execution, { version })
-    const message = 'The step name "first" is used twice in this run; step names must be unique.'
-    expect(ended).toMatchObject({
-      kind: 'completed',
-      execution: { status: 'ERROR', error: { code: 'AgentFailed', message } },
-    })
-  })
-
-  it('rejects a name that the journal cannot contain', async () => {
-    const { execution } = await started({ name: 'a\ud83e' })
-    const message = 'The step name "a\ufffd" contains half of a surrogate pair.'
+  it.each([
+    ['was used before', 'first', '"first" is used twice in this run; step names must be unique.'],
+    ['the journal cannot contain', 'a\ud83e', '"a\ufffd" contains half of a surrogate pair.'],
+  ])('rejects a name that %s', async (_, name, problem) => {
+    const { execution } = await started({ name })
+    const message = `The step name ${problem}`
     expect(await attempt(engine, execution, { version })).toMatchObject({
       kind: 'completed',
       execution: { status: 'ERROR', error: { code: 'AgentFailed', message } },
@@ -129,11 +121,7 @@ describe('the result of a step', () => {
     ['very deep', 'is nested deeper than 100 levels.'],
   ])('that is not JSON ends the run with the name of the step: %s', async (text, problem) => {
     const { status, attempts, error } = await runHostile(hostile, 'return from a step', { text })
-    expect({ status, attempts, code: error?.code }).toEqual({
-      status: 'ERROR',
-      attempts: 1,
-      code: 'AgentFailed',
-    })
+    expect([status, attempts, error?.code]).toEqual(['ERROR', 1, 'AgentFailed'])
     expect(error?.message).toContain(`The result of the step "load orders" ${problem}`)
     expect(error?.at).toMatch(/^agent\.ts:\d+/)
   })
@@ -152,17 +140,12 @@ describe('the result of a step', () => {
     ['undefined', 'null'],
     ['as deep as allowed', `${'['.repeat(100)}null${']'.repeat(100)}`],
   ])('may be: %s', async (text, result) => {
-    expect((await runHostile(hostile, 'return from a step', { text })).output).toEqual({ result })
+    expect(await resultOf(hostile, 'return from a step', { text })).toBe(result)
   })
 
-  it.each(['function', '7 MB'])(
-    'that cannot be stored is an error that the agent may handle: %s',
-    async (text) => {
-      expect((await runHostile(hostile, 'catch the error of a step', { text })).output).toEqual({
-        result: 'caught',
-      })
-    },
-  )
+  it.each(['function', '7 MB'])('that cannot be stored is an error to handle: %s', async (text) => {
+    expect(await resultOf(hostile, 'catch the error of a step', { text })).toBe('caught')
+  })
 
   it('needs a function that computes it', async () => {
     const { error } = await runHostile(hostile, 'step without a function')
@@ -178,10 +161,7 @@ describe('the result of a step', () => {
 })
 
 it('an error that throws when it is read ends the run', async () => {
-  const hostile = await publishFixture('hostile')
   const { error } = await runHostile(hostile, 'throw what cannot be read')
-  expect(error).toMatchObject({
-    code: 'AgentFailed',
-    message: 'The agent threw a value that cannot be read.',
-  })
+  const message = 'The agent threw a value that cannot be read.'
+  expect(error).toMatchObject({ code: 'AgentFailed', message })
 })

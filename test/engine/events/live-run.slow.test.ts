@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, inject, it, vi } from 'vitest'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
-import type { Model, ResponsePart } from '../../../lib/core/model.ts'
+import type { Model } from '../../../lib/core/model.ts'
 import type { ExecutionEvent } from '../../../lib/core/step.ts'
 import { openTable } from '../../../lib/dynamodb/table/table.ts'
-import type { Engine } from '../../../lib/engine/engine.ts'
-import { newLease } from '../../../lib/engine/engine.ts'
+import { type Engine, newLease } from '../../../lib/engine/engine.ts'
 import { attempt } from '../../../lib/engine/worker/attempt.ts'
 import { LOCAL_TABLE } from '../../../local/emulators/provision.ts'
 import { engineOn } from '../../support/engine/engine-on.ts'
@@ -39,10 +38,7 @@ function aModel(paceAt: (at: number) => number = () => TOKEN_MS): Model {
         const ms = paceAt(at)
         length = ms > TOKEN_MS ? 1 : 4
         await new Promise((resolve) => Number.isFinite(ms) && setTimeout(resolve, ms))
-        const part: ResponsePart = {
-          toolCall: { id, name: 'final_answer', arguments: ANSWER.slice(at, at + length) },
-        }
-        onPart?.(part)
+        onPart?.({ toolCall: { id, name: 'final_answer', arguments: ANSWER.slice(at, at + length) } })
       }
       const call = { id, name: 'final_answer', input: JSON.parse(ANSWER), error: null }
       const usage = { inputTokens: 1, outputTokens: 1 }
@@ -71,23 +67,16 @@ async function aGateway() {
 }
 
 async function aRun(engine: Engine) {
-  const execution = {
-    ...executionOf(await aModelAgent({ model: 'openai/fake' }, { table: sharedTable() }), {
-      input: { question: '?' },
-    }),
-    attempts: 1,
-  }
+  const version = await aModelAgent({ model: 'openai/fake' }, { table: sharedTable() })
+  const execution = { ...executionOf(version, { input: { question: '?' } }), attempts: 1 }
   const lease = newLease(engine)
   await engine.executions.create({ execution: { ...execution, lease } })
   return { execution, run: () => attempt(engine, leased({ ...execution, lease }, lease.owner)) }
 }
 
-type Reader = { stop: () => void; events: ExecutionEvent[]; ended: Promise<void> }
+type Followed = { id: string; organizationId: string }
 
-function follow(
-  gateway: Awaited<ReturnType<typeof aGateway>>,
-  { id, organizationId }: { id: string; organizationId: string },
-): Reader {
+function follow(gateway: Awaited<ReturnType<typeof aGateway>>, { id, organizationId }: Followed) {
   const events: ExecutionEvent[] = []
   const controller = new AbortController()
   const { signal } = controller
@@ -165,10 +154,8 @@ describe('a run that is followed from another process', () => {
   it('resets what a worker had written that was killed, and ends right', async () => {
     let isDead = false
     const pace = slowWhile(() => true)
-    const dead = aWorker(
-      aModel((at) => (isDead ? Number.POSITIVE_INFINITY : pace(at))),
-      2_000,
-    )
+    const model = aModel((at) => (isDead ? Number.POSITIVE_INFINITY : pace(at)))
+    const dead = aWorker(model, 2_000)
     const { execution, run } = await aRun(dead)
     const store = dead.executions
     // The lease of a killed worker expires.
@@ -185,11 +172,8 @@ describe('a run that is followed from another process', () => {
     const next = aWorker(aModel(), 60_000)
     const leasedTo = await vi.waitFor(
       async () => {
-        const claimed = await next.executions.claim({
-          id: execution.id,
-          lease: newLease(next),
-          now: Date.now(),
-        })
+        const { id } = execution
+        const claimed = await next.executions.claim({ id, lease: newLease(next), now: Date.now() })
         if (typeof claimed === 'string') throw new Error(claimed)
         return claimed
       },

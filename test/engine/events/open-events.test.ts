@@ -83,14 +83,11 @@ function aJournal(page = PAGE) {
     watched,
     find: (after: number) => events.find({ organizationId, id, after }),
 
-    addStep(calls: string[] = [], attempt = 1): void {
-      const step = modelStep({
-        number: journal.steps.length + 1,
-        attempt,
-        calls: calls.map((id) => toolCall(id)),
-        usage: { inputTokens: 1, outputTokens: 1 },
-      })
-      journal.steps.push({ step, results: new Map() })
+    addStep(ids: string[] = [], attempt = 1): void {
+      const number = journal.steps.length + 1
+      const calls = ids.map((id) => toolCall(id))
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      journal.steps.push({ step: modelStep({ number, attempt, calls, usage }), results: new Map() })
     },
 
     addResult(callId: string): void {
@@ -115,6 +112,14 @@ function aJournal(page = PAGE) {
       return reader
     },
   }
+}
+
+/** A journal without steps, and a reader of it. */
+async function followed(options?: Partial<ReadEvents>) {
+  const run = aJournal()
+  const reader = run.follow(options)
+  await settle()
+  return { run, reader }
 }
 
 function describeEvent(event: ExecutionEvent): string {
@@ -195,9 +200,7 @@ describe('read', () => {
   })
 
   it('ends at once when this process learns of the completion', async () => {
-    const run = aJournal()
-    const reader = run.follow()
-    await settle()
+    const { run, reader } = await followed()
     run.journal.status = 'SUCCESS'
     emitCompleted(run.id)
     await settle()
@@ -205,9 +208,7 @@ describe('read', () => {
   })
 
   it('misses no step that is written while an earlier read is in flight', async () => {
-    const run = aJournal()
-    const reader = run.follow()
-    await settle()
+    const { run, reader } = await followed()
     const { promise, resolve } = Promise.withResolvers<void>()
     run.held.list = promise
     run.addStep()
@@ -229,8 +230,7 @@ describe('read', () => {
   })
 
   it('ends without done when the execution is deleted', async () => {
-    const run = aJournal()
-    const reader = run.follow()
+    const { run, reader } = await followed()
     await pass(1_000)
     run.journal.status = null
     await pass(1_000)
@@ -238,8 +238,7 @@ describe('read', () => {
   })
 
   it('is idle after 15 s of silence, and ends after its maximum', async () => {
-    const run = aJournal()
-    const reader = run.follow({ maxMs: 40_000 })
+    const { reader } = await followed({ maxMs: 40_000 })
     await pass(14_999)
     expect(reader.seen).toEqual(['IN_PROGRESS'])
     for (let i = 0; i < 30; i++) await pass(1_000)
@@ -247,8 +246,7 @@ describe('read', () => {
   })
 
   it('with untilNews, ends after the first steps', async () => {
-    const run = aJournal()
-    const reader = run.follow({ untilNews: true })
+    const { run, reader } = await followed({ untilNews: true })
     await pass(2_000)
     expect(reader.isEnded).toBe(false)
     run.addStep()
@@ -257,9 +255,7 @@ describe('read', () => {
   })
 
   it('survives probes that fail, and ends when a read does', async () => {
-    const run = aJournal()
-    const reader = run.follow()
-    await settle()
+    const { run, reader } = await followed()
     run.failing.probe = true
     await pass(5_000)
     run.failing.probe = false
@@ -336,7 +332,6 @@ describe('deltas from another process', () => {
     isVoid: false,
     parts: [{ call: null, text }],
   })
-  const marks = (minutes: number) => minutes * 2
 
   it('are those that the reader lacks, with one mark in 30 s for all readers', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
@@ -355,12 +350,12 @@ describe('deltas from another process', () => {
     for (const { seen } of readers) expect(seen).toEqual(['IN_PROGRESS', 'delta ab', 'delta cd', 'step 1'])
     expect(late.seen).toEqual(['IN_PROGRESS', 'delta abcd', 'step 1'])
     await pass(115_000)
-    expect(run.watched.length).toBe(marks(2))
+    // In two minutes.
+    expect(run.watched).toHaveLength(4)
   })
 
   it('are not asked for by readers without deltas, and by nobody once the reader has left', async () => {
-    const run = aJournal()
-    run.follow()
+    const { run } = await followed()
     await pass(5_000)
     expect(run.watched).toEqual([])
     const reader = run.follow({ deltas: true })
@@ -372,8 +367,7 @@ describe('deltas from another process', () => {
   })
 
   it('are void when a worker is replaced, whether or not the next one has kept anything', async () => {
-    const run = aJournal()
-    const reader = run.follow({ deltas: true })
+    const { run, reader } = await followed({ deltas: true })
     run.live.response = kept('wrong')
     await pass(1_000)
     run.live.response = kept('right', 1_001)

@@ -32,11 +32,11 @@ describe('cancelExecution', () => {
     expect(await cancelExecution(engine, referenceTo(execution))).toEqual(cancelled)
   })
 
-  it.each(['an unknown execution', 'one of another organization'])('rejects %s', async (what) => {
-    const { id, organizationId } = await openExecution()
-    const params = what.startsWith('an unknown')
-      ? { organizationId, id: system.newId() }
-      : { organizationId: system.newId(), id }
-    await expect(cancelExecution(engine, referenceTo(params))).rejects.toThrow(ExecutionNotFound)
+  it.each([
+    ['an unknown execution', 'id'],
+    ['one of another organization', 'organizationId'],
+  ])('rejects %s', async (_, member) => {
+    const reference = referenceTo({ ...(await openExecution()), [member]: system.newId() })
+    await expect(cancelExecution(engine, reference)).rejects.toThrow(ExecutionNotFound)
   })
 })

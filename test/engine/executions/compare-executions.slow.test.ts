@@ -25,33 +25,21 @@ type Given = {
 } & Partial<Pick<Execution, 'input' | 'options'>>
 
 /** A final execution with these steps, whose calls have these results. */
-async function aRun({
-  output = {},
-  error,
-  steps: journal = [],
-  replay,
-  of = organizationId,
-  ...given
-}: Given = {}) {
+async function aRun(options: Given = {}) {
+  const { output = {}, error, steps: journal = [], replay, of = organizationId, ...given } = options
   const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
   const repeats = { ...LIVE, executionId: '', fromStep: 1, isTrial: true, defaultModel: null, ...replay }
-  const execution = leased(
-    anExecution({ organizationId: of, lease, ...given, ...(replay && { replay: repeats }) }),
-    'me',
-  )
+  const accepted = anExecution({ organizationId: of, lease, ...given, ...(replay && { replay: repeats }) })
+  const execution = leased(accepted, 'me')
   const executionId = execution.id
   await executions.create({ execution })
   for (const { step, results = [] } of journal) {
     await steps.append({ executionId, owner: 'me', step, progress: NO_PROGRESS })
     const calls = step.kind === 'MODEL' ? step.calls : []
     for (const [index, value] of results.entries()) {
-      const result = {
-        callId: calls[index]?.id ?? '',
-        result: { ok: true, value },
-        startedAt: at,
-        finishedAt: at,
-      }
-      await steps.appendResult({ executionId, number: step.number, result: result as never })
+      const ended = { result: { ok: true, value }, startedAt: at, finishedAt: at }
+      const result = { callId: calls[index]?.id ?? '', ...ended } as never
+      await steps.appendResult({ executionId, number: step.number, result })
     }
   }
   const outcome = error
@@ -69,8 +57,12 @@ const calls = (number: number, calls: StepCall[], results: Json[], text = ''): N
   results,
 })
 
-const compare = (left: Pick<Execution, 'id'>, right: Pick<Execution, 'id'>, on = access) =>
-  compareExecutions({ executions, steps }, { access: on, executionId: left.id, otherId: right.id })
+type Id = Pick<Execution, 'id'>
+const compare = (left: Id, right: Id, on = access, from: Pick<typeof steps, 'list'> = steps) =>
+  compareExecutions({ executions, steps: from }, { access: on, executionId: left.id, otherId: right.id })
+
+const numbersOf = async (comparing: ReturnType<typeof compare>) =>
+  (await comparing).steps.map((step) => [step.left, step.right])
 
 describe('compareExecutions', () => {
   it('finds what differs in the inputs and the options', async () => {
@@ -111,19 +103,12 @@ describe('compareExecutions', () => {
   })
 
   it('compares the steps of models by number, without ids and times', async () => {
-    const left = await aRun({
-      steps: [
-        calls(1, [toolCall('a', 'look_up', { id: 1 }), toolCall('b')], [{ price: 1 }, 'same']),
-        calls(2, [], [], 'Done.'),
-        calls(3, [], []),
-      ],
-    })
-    const right = await aRun({
-      steps: [
-        calls(1, [toolCall('c', 'look_up', { id: 2 }), toolCall('d')], [{ price: 2 }, 'same']),
-        calls(2, [], [], 'Done.'),
-      ],
-    })
+    const begin = (a: string, b: string, n: number) => [
+      calls(1, [toolCall(a, 'look_up', { id: n }), toolCall(b)], [{ price: n }, 'same']),
+      calls(2, [], [], 'Done.'),
+    ]
+    const left = await aRun({ steps: [...begin('a', 'b', 1), calls(3, [], [])] })
+    const right = await aRun({ steps: begin('c', 'd', 2) })
     const { steps } = await compare(left, right)
     expect(steps).toMatchObject([
       {
@@ -138,11 +123,8 @@ describe('compareExecutions', () => {
       { left: 2, right: 2, isSame: true, differences: [] },
       { left: 3, right: null, isSame: false, differences: [{ path: '' }] },
     ])
-    expect((await compare(right, left)).steps.map((step) => [step.left, step.right])).toEqual([
-      [1, 1],
-      [2, 2],
-      [null, 3],
-    ])
+    const turned = [...[1, 2].map((number) => [number, number]), [null, 3]]
+    expect(await numbersOf(compare(right, left))).toEqual(turned)
   })
 
   it('compares the steps of code agents by name, whatever their order is', async () => {
@@ -157,18 +139,12 @@ describe('compareExecutions', () => {
     ])
     expect(steps[0]?.differences).toEqual([{ path: '/result', original: 1, trial: 0 }])
     const model = await aRun({ steps: [calls(1, [], [], 'Hi')] })
-    expect((await compare(left, model)).steps.map((step) => [step.left, step.right])).toEqual([
-      [1, null],
-      [2, null],
-      [3, null],
-      [null, 1],
-    ])
-    expect((await compare(model, left)).steps.map((step) => [step.left, step.right])).toEqual([
-      [1, null],
-      [null, 1],
-      [null, 2],
-      [null, 3],
-    ])
+    const [lefts, rights] = [
+      [1, 2, 3].map((number) => [number, null]),
+      [1, 2, 3].map((number) => [null, number]),
+    ]
+    expect(await numbersOf(compare(left, model))).toEqual([...lefts, [null, 1]])
+    expect(await numbersOf(compare(model, left))).toEqual([[1, null], ...rights])
   })
 
   it('leaves out what a replay of one of them ignores', async () => {
@@ -192,17 +168,12 @@ describe('compareExecutions', () => {
       )
     const [left, right] = [await aRun({ steps: many(1) }), await aRun({ steps: many(2) })]
     let items = 0
-    const counting = {
-      list: async (params: Parameters<typeof steps.list>[0]) => {
-        const page = await steps.list(params)
-        items = Math.max(items, page.items.length)
-        return page
-      },
+    const list: typeof steps.list = async (params) => {
+      const page = await steps.list(params)
+      items = Math.max(items, page.items.length)
+      return page
     }
-    const compared = await compareExecutions(
-      { executions, steps: counting },
-      { access, executionId: left.id, otherId: right.id },
-    )
+    const compared = await compare(left, right, access, { list })
     expect(items).toBeLessThan(25)
     expect(compared.steps).toHaveLength(120)
     expect(compared.steps.filter(({ isSame }) => isSame)).toHaveLength(60)
@@ -220,8 +191,7 @@ describe('compareExecutions', () => {
       [own, { id: 'none' }],
     ] as const)
       await expect(compare(left, right)).rejects.toThrow(ExecutionNotFound)
-    await expect(compare(own, own, { ...access, tenantId: 'acme' as never })).rejects.toThrow(
-      ExecutionNotFound,
-    )
+    const ofTenant = { ...access, tenantId: 'acme' as never }
+    await expect(compare(own, own, ofTenant)).rejects.toThrow(ExecutionNotFound)
   })
 })

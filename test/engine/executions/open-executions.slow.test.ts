@@ -44,6 +44,16 @@ const summaryOf = async ({ id }: { id: string }) => {
   return summary
 }
 
+const sortedIds = (executions: { id: string }[]) => executions.map(({ id }) => id).sort()
+
+/** A worker takes it for a minute. */
+async function claim({ id }: { id: string }, now = Date.now()) {
+  const lease = { owner: system.newId(), expiresAt: now + 60_000 }
+  const execution = await engine.executions.claim({ id, lease, now })
+  if (typeof execution === 'string') throw new Error(execution)
+  return { execution, owner: lease.owner }
+}
+
 const end = async (execution: { id: string }, isForced = false) =>
   endOpen(engine, await summaryOf(execution), { isForced })
 
@@ -55,12 +65,7 @@ describe('readOpen', () => {
     const [first] = created
     await end(first as never)
     const found = await summariesOf({ agent: agentId })
-    expect(found.map(({ id }) => id).sort()).toEqual(
-      created
-        .slice(1)
-        .map(({ id }) => id)
-        .sort(),
-    )
+    expect(sortedIds(found)).toEqual(sortedIds(created.slice(1)))
   })
 
   it('filters by organization, slug, age and whether the agent has tools or code', async () => {
@@ -70,14 +75,12 @@ describe('readOpen', () => {
     const orphan = await open({ versionId: system.newId() })
     const old = await open({ now: Date.now() - 7_200_000 })
     const mine = new Set([plain, withTools, code, orphan, old].map(({ id }) => id))
-    const idsOf = async (filter: OpenFilter) =>
-      (await summariesOf({ ids: mine, ...filter })).map(({ id }) => id).sort()
-    const sorted = (...executions: { id: string }[]) => executions.map(({ id }) => id).sort()
-    expect(await idsOf({ hasTools: true })).toEqual(sorted(withTools, code, orphan))
-    expect(await idsOf({ hasTools: false })).toEqual(sorted(plain, old))
-    expect(await idsOf({ createdBefore: Date.now() - 3_600_000 })).toEqual(sorted(old))
+    const idsOf = async (filter: OpenFilter) => sortedIds(await summariesOf({ ids: mine, ...filter }))
+    expect(await idsOf({ hasTools: true })).toEqual(sortedIds([withTools, code, orphan]))
+    expect(await idsOf({ hasTools: false })).toEqual(sortedIds([plain, old]))
+    expect(await idsOf({ createdBefore: Date.now() - 3_600_000 })).toEqual(sortedIds([old]))
     expect(await idsOf({ organizationId: plain.organizationId })).toEqual([plain.id])
-    expect(await idsOf({ agent: 'model-agent' })).toEqual(sorted(plain, withTools, code, orphan, old))
+    expect(await idsOf({ agent: 'model-agent' })).toEqual(sortedIds([plain, withTools, code, orphan, old]))
     expect(await idsOf({ agent: 'another' })).toEqual([])
   })
 
@@ -96,12 +99,11 @@ describe('readOpen', () => {
 describe('endOpen', () => {
   it('ends an execution with what its steps have used, and keeps its journal', async () => {
     const execution = await open()
-    const lease = { owner: system.newId(), expiresAt: Date.now() - 1 }
-    await engine.executions.claim({ id: execution.id, lease, now: Date.now() - 60_000 })
+    const { owner } = await claim(execution, Date.now() - 60_001)
     const usage = { inputTokens: 7, outputTokens: 5 }
     const step = modelStep({ calls: [toolCall('a')], usage })
     const progress = { ...NO_PROGRESS, steps: 1, usage }
-    await engine.steps.append({ executionId: execution.id, owner: lease.owner, step, progress })
+    await engine.steps.append({ executionId: execution.id, owner, step, progress })
     expect(await end(execution)).toBe('done')
     expect(await engine.executions.get(execution)).toMatchObject({
       status: 'ERROR',
@@ -117,21 +119,17 @@ describe('endOpen', () => {
 
   it('leaves an execution with a live lease to its worker, unless it is forced', async () => {
     const execution = await open()
-    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
-    await engine.executions.claim({ id: execution.id, lease, now: Date.now() })
-    const append = (number: number) =>
-      engine.steps.append({
-        executionId: execution.id,
-        owner: lease.owner,
-        step: modelStep({ number }),
-        progress: NO_PROGRESS,
-      })
+    const { execution: leased, owner } = await claim(execution)
+    const append = (number: number) => {
+      const step = modelStep({ number })
+      return engine.steps.append({ executionId: execution.id, owner, step, progress: NO_PROGRESS })
+    }
     expect(await end(execution)).toBe('running')
     expect(await append(1)).toBe(true)
     expect(await end(execution, true)).toBe('done')
     expect(await append(2)).toBe(false)
     const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
-    const finishing = { execution: { ...execution, lease }, outcome, finishedAt: new Date().toISOString() }
+    const finishing = { execution: leased, outcome, finishedAt: new Date().toISOString() }
     expect(await engine.executions.finish(finishing)).toBeNull()
   })
 
@@ -170,16 +168,12 @@ describe('resumeOpen', () => {
   })
 
   it('lets a suspended execution whose time was long ago be resumed by the next sweep', async () => {
-    const times = leaseTimes()
-    const lease = { owner: system.newId(), expiresAt: Date.now() + times.leaseMs }
     const created = await open({ now: Date.now() - 3 * DEADLINE_MS, deadlineMs: DEADLINE_MS })
-    const execution = await engine.executions.claim({ id: created.id, lease, now: Date.now() })
-    if (typeof execution === 'string') throw new Error(execution)
+    const { execution, owner } = await claim(created)
     const until = Date.now() - 2 * DEADLINE_MS
     const waits = [{ kind: 'sleep' as const, name: 'nap', since: '', until: '' }]
     const suspension = { at: until - 1, until, waits }
     const deadlineAt = until + DEADLINE_MS
-    const { owner } = lease
     await engine.executions.suspend({ execution, owner, suspension, openUntil: until, deadlineAt })
     expect(await resumeOpen(engine, await summaryOf(created))).toBe('done')
     const { sent, queue } = aMessage()
@@ -187,7 +181,7 @@ describe('resumeOpen', () => {
       ...engine,
       queue: { ...queue, sendBatch: async (messages) => void sent.push(...(messages as typeof sent)) },
       ...NO_DELIVERIES,
-      times,
+      times: leaseTimes(),
       sent: newSentTimers(),
     })
     expect(sent).toContainEqual(expect.objectContaining({ executionId: created.id, wakes: true }))
@@ -216,11 +210,10 @@ describe('resumeOpen', () => {
   it('leaves an execution with a live lease, and one that has ended', async () => {
     const [leased, ended] = [await open(), await open()]
     const summaries = [await summaryOf(leased), await summaryOf(ended)] as const
-    const lease = { owner: system.newId(), expiresAt: Date.now() + 60_000 }
-    await engine.executions.claim({ id: leased.id, lease, now: Date.now() })
+    const { owner } = await claim(leased)
     await end(ended)
     expect(await resumeOpen(engine, summaries[0])).toBe('running')
-    expect(await engine.executions.isLeasedBy({ id: leased.id, owner: lease.owner })).toBe(true)
+    expect(await engine.executions.isLeasedBy({ id: leased.id, owner })).toBe(true)
     await engine.executions.delete({ ...ended, now: Date.now() })
     expect(await resumeOpen(engine, summaries[1])).toBe('closed')
   })

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Version } from '../../../lib/core/agent.ts'
 import { Unavailable } from '../../../lib/core/errors.ts'
-import {
-  type LimitSubject,
-  NO_LIMITS,
-  type Spending,
-  type UsageLimits,
-} from '../../../lib/core/usage-limits.ts'
+import type { LimitSubject, Spending, UsageLimits } from '../../../lib/core/usage-limits.ts'
+import { NO_LIMITS } from '../../../lib/core/usage-limits.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { processMessage } from '../../../lib/engine/worker/process-message.ts'
 import { system } from '../../../lib/system.ts'
@@ -48,15 +44,12 @@ async function run(version: Version, script: Script, { on = engine as Engine, te
 /** An engine that counts what it asks of the limits. */
 function counting() {
   const calls: string[] = []
-  const limits = Object.fromEntries(
-    Object.entries(engine.limits).map(([name, method]) => [
-      name,
-      (...args: never[]) => {
-        calls.push(name)
-        return (method as (...args: never[]) => unknown)(...args)
-      },
-    ]),
-  ) as unknown as typeof engine.limits
+  const limits = new Proxy(engine.limits, {
+    get(target, name: keyof typeof engine.limits) {
+      calls.push(name)
+      return target[name]
+    },
+  })
   return { on: { ...engine, limits }, calls }
 }
 
@@ -89,10 +82,8 @@ describe('a cost limit', () => {
     const version = await aModelAgent()
     await limit(version, agentOf(version), { maxCostUsd: { day: null, month: 0.01 } })
     const { ended } = await run(version, () => wrong)
-    expect(ended).toMatchObject({
-      steps: 1,
-      error: { agentId: version.agentId, limit: 'maxCostUsd.month', max: 0.01 },
-    })
+    const error = { agentId: version.agentId, limit: 'maxCostUsd.month', max: 0.01 }
+    expect(ended).toMatchObject({ steps: 1, error })
   })
 
   it('lets called agents spend for their tenant, and for themselves', async () => {
@@ -140,11 +131,8 @@ describe('a cost limit', () => {
     const told: Spending[] = []
     const on = { ...engine, warnAtLimit: async (spending: Spending) => void told.push(spending) }
     await run(version, [wrong, right], { on })
-    expect(told[0]).toMatchObject({
-      organizationId: version.organizationId,
-      subject: tenant,
-      limits: { warnAt: 0.2 },
-    })
+    const { organizationId } = version
+    expect(told[0]).toMatchObject({ organizationId, subject: tenant, limits: { warnAt: 0.2 } })
     // Before and after each request.
     expect(told.map(({ spent }) => spent.day)).toEqual([0, 0.01, 0.01, 0.02])
   })

@@ -75,34 +75,30 @@ const aBatchOf = async (version: Version, model?: string) =>
     }),
   )
 
-const refused = (subject: string, path = 'model') => ({
+const refused = (subject: string) => ({
   status: 400,
   code: 'InvalidQueryParameter',
   errors: [
     {
-      path,
+      path: 'model',
       message: `The model ${UNPRICED} has no price, and the ${subject} has a limit in US dollars (maxCostUsd), which would not count it. Choose a model with a price, or set it with MODEL_PRICES.`,
     },
   ],
 })
 
 describe('a model without a price', () => {
-  it('cannot be chosen for a run where a cost limit of the tenant or the agent applies', async () => {
+  it('cannot be chosen for a run where a cost limit of the tenant or the agent applies, as others can', async () => {
     const version = await anAgent()
     await limit(version, tenant)
     await expect(run(version, UNPRICED)).rejects.toMatchObject(refused('tenant acme'))
     await expect(run(version, `${UNPRICED}:low`)).rejects.toMatchObject({ status: 400 })
     expect(await run(version, `${PRICED}-2`)).toMatchObject({ status: 'IN_PROGRESS' })
     expect(await run(version, UNPRICED, 'other')).toMatchObject({ status: 'IN_PROGRESS' })
+    await limit(version, tenant, null)
+    expect(await run(version, UNPRICED)).toMatchObject({ status: 'IN_PROGRESS' })
     const limited = await anAgent()
     await limit(limited, agentOf(limited))
     await expect(run(limited, UNPRICED)).rejects.toMatchObject(refused(`agent ${limited.agentId}`))
-  })
-
-  it('can be chosen where other limits apply', async () => {
-    const version = await anAgent()
-    await limit(version, tenant, null)
-    expect(await run(version, UNPRICED)).toMatchObject({ status: 'IN_PROGRESS' })
   })
 
   it('cannot be chosen by a rerun, a batch, its retry, its lines, or a schedule', async () => {
@@ -120,10 +116,8 @@ describe('a model without a price', () => {
       status: 'ERROR',
       error: { code: 'InvalidQueryParameter', errors: refused('tenant acme').errors },
     })
-    const ended = {
-      ...stores,
-      batches: { ...stores.batches, get: async () => ({ ...batch, status: 'ENDED' }) },
-    }
+    const get = async () => ({ ...batch, status: 'ENDED' })
+    const ended = { ...stores, batches: { ...stores.batches, get } }
     const reference = { access, batchId: batch.id, idempotencyKey: undefined }
     await expect(retryFailed(ended as never, reference)).rejects.toMatchObject(refused('tenant acme'))
     const schedule = {

@@ -45,8 +45,8 @@ export function aBatch({
   }
 }
 
-export const linesOf = (count: number, text = 'Why?'): LineInput[] =>
-  Array.from({ length: count }, (_, line) => ({ customId: `line-${line}`, input: { question: text, line } }))
+export const linesOf = (count: number, question = 'Why?'): LineInput[] =>
+  Array.from({ length: count }, (_, line) => ({ customId: `line-${line}`, input: { question, line } }))
 
 /** Sums of a trial with so many runs of each verdict, and their costs. */
 export function trialSums({

@@ -1,14 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Version } from '../../../lib/core/agent.ts'
-import {
-  type Batch,
-  type LineInput,
-  lineExecutionId,
-  NO_TOTALS,
-  sumTotals,
-  totalsOf,
-} from '../../../lib/core/batch.ts'
+import type { Batch, LineInput } from '../../../lib/core/batch.ts'
+import { lineExecutionId, NO_TOTALS, sumTotals, totalsOf } from '../../../lib/core/batch.ts'
 import { type Execution, isFinal, type Outcome } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { leaseTimes } from '../../../lib/core/lease-times.ts'
@@ -77,13 +71,8 @@ export type Options = {
 export type PlannedWait = Pick<Wait, 'kind' | 'name' | 'id'> & { ms: number | null; costUsd?: number }
 
 export const success = (costUsd?: number): Outcome => {
-  const usage = { inputTokens: 1, outputTokens: 1, ...(costUsd !== undefined && { costUsd }) }
-  return {
-    ...NO_PROGRESS,
-    status: 'SUCCESS',
-    output: { answer: 'a' },
-    ...(costUsd !== undefined && { usage }),
-  }
+  const usage = costUsd === undefined ? NO_PROGRESS.usage : { inputTokens: 1, outputTokens: 1, costUsd }
+  return { ...NO_PROGRESS, usage, status: 'SUCCESS', output: { answer: 'a' } }
 }
 
 /**
@@ -141,6 +130,10 @@ export class BatchRun {
     return { batchId: this.batch.id, organizationId: this.batch.organizationId }
   }
 
+  get key() {
+    return { organizationId: this.batch.organizationId, id: this.batch.id }
+  }
+
   private readonly system = { newId: system.newId, now: () => ++this.now }
   time = (): number => this.now
   pass(ms: number): void {
@@ -189,6 +182,13 @@ export class BatchRun {
   /** Notes which executions are open. */
   private watched(executions: ExecutionStore): ExecutionStore {
     const { open } = this
+    /** Closes an execution before this is done. */
+    const closing =
+      <P extends { id: string } | { execution: { id: string } }, R>(close: (params: P) => R) =>
+      (params: P): R => {
+        open.delete('execution' in params ? params.execution.id : params.id)
+        return close(params)
+      }
     return {
       ...executions,
       create: async (params) => {
@@ -197,18 +197,9 @@ export class BatchRun {
         this.maxOpen = Math.max(this.maxOpen, open.size)
         return isNew
       },
-      finish: (params) => {
-        open.delete(params.execution.id)
-        return executions.finish(params)
-      },
-      suspend: (params) => {
-        open.delete(params.execution.id)
-        return executions.suspend(params)
-      },
-      end: (params) => {
-        open.delete(params.id)
-        return executions.end(params)
-      },
+      finish: closing(executions.finish),
+      suspend: closing(executions.suspend),
+      end: closing(executions.end),
     }
   }
 
@@ -218,10 +209,8 @@ export class BatchRun {
   }
 
   private isHung(body: Message['body']): boolean {
-    return (
-      'executionId' in body &&
-      [...this.hung].some((line) => lineExecutionId(this.batch, line) === body.executionId)
-    )
+    const hung = [...this.hung].map((line) => lineExecutionId(this.batch, line))
+    return 'executionId' in body && hung.includes(body.executionId)
   }
 
   /** Delivers a message. `isDuplicate`: it stays visible, as SQS may deliver it again. */
@@ -276,12 +265,9 @@ export class BatchRun {
       }
       this.problems.push(`Line ${line} was refused to wait.`)
     }
-    const { outcomeOf = () => success() } = this.options
-    const ended = await engine.executions.finish({
-      execution,
-      outcome: outcomeOf(execution.batch?.line ?? -1),
-      finishedAt: new Date(engine.system.now()).toISOString(),
-    })
+    const outcome = this.options.outcomeOf?.(line) ?? success()
+    const finishedAt = new Date(engine.system.now()).toISOString()
+    const ended = await engine.executions.finish({ execution, outcome, finishedAt })
     if (ended) await afterEnd(engine, ended)
     return undefined
   }
@@ -297,13 +283,8 @@ export class BatchRun {
     const { executions } = openStores(this.indexTable(ids))
     const listStale: typeof executions.listStale = async (params) =>
       (await executions.listStale(params)).filter(({ id }) => ids.has(id))
-    await sweep({
-      ...stores,
-      executions: { ...this.watched(executions), listStale },
-      queue,
-      system,
-      times: TIMES,
-    })
+    const swept = { ...this.watched(executions), listStale }
+    await sweep({ ...stores, executions: swept, queue, system, times: TIMES })
     for (const execution of await this.executions())
       if (execution?.suspension && execution.suspension.until <= this.now)
         this.push({ ...queuedOf(execution), wakes: true })
@@ -315,12 +296,11 @@ export class BatchRun {
   private indexTable(ids: Set<string>): Table {
     const { table } = this.options
     const { organizationId } = this.batch
-    const own = new Set(
-      [...ids].flatMap((id) => [
-        openShard(shardOf(id, OPEN_SHARDS)),
-        activeShard(organizationId, shardOf(id, STATUS_SHARDS)),
-      ]),
-    )
+    const shardsOf = (id: string) => [
+      openShard(shardOf(id, OPEN_SHARDS)),
+      activeShard(organizationId, shardOf(id, STATUS_SHARDS)),
+    ]
+    const own = new Set([...ids].flatMap(shardsOf))
     return {
       ...table,
       query: async (query) => {
@@ -328,10 +308,6 @@ export class BatchRun {
         return typeof shard !== 'string' || own.has(shard) ? table.query(query) : { items: [], lastKey: null }
       },
     }
-  }
-
-  get key() {
-    return { organizationId: this.batch.organizationId, id: this.batch.id }
   }
 
   lineIds = (): string[] =>
@@ -356,10 +332,8 @@ export class BatchRun {
     const { stores, queue, system, batch } = this
     const id = lineExecutionId(batch, line)
     const executions = this.watched(stores.executions)
-    await endExecution(
-      { ...stores, executions, queue, system },
-      { organizationId: batch.organizationId, id, error: CANCELLED },
-    )
+    const { organizationId } = batch
+    await endExecution({ ...stores, executions, queue, system }, { organizationId, id, error: CANCELLED })
   }
 
   /** Delivers everything that is visible, `parallel` messages at the same time. */

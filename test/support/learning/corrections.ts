@@ -158,18 +158,15 @@ type Past = {
   feedback?: Partial<Feedback>
   /** Whether the feedback comes from a token that may teach. */
   isReview?: boolean
-  tenantId?: string | null
-  cached?: boolean
 }
 
 /** Stores past executions, and feedback on them. */
 export function pastExecutions(executions: ExecutionStore) {
   /** A past execution of a version. `answer: null`: it ended in ERROR. */
   async function past(version: Version, given: Past = {}): Promise<Execution> {
-    const { question = QUESTION, answer = 'Tomorrow.', feedback, tenantId = null, cached = false } = given
+    const { question = QUESTION, answer = 'Tomorrow.', feedback } = given
     const lease = { owner: 'past', expiresAt: Date.now() + 60_000 }
-    const accepted = executionOf(version, { tenantId, input: { question }, lease })
-    const execution = { ...accepted, cached }
+    const execution = executionOf(version, { input: { question }, lease })
     await executions.create({ execution })
     const output = given.output ?? { answer }
     const common = { steps: 1, usage: NO_USAGE, model: 'a/b' }
@@ -177,11 +174,8 @@ export function pastExecutions(executions: ExecutionStore) {
       answer === null
         ? failure({ code: 'AgentFailed', message: '' })
         : { status: 'SUCCESS' as const, output, ...common }
-    await executions.finish({
-      execution: leased(execution, 'past'),
-      outcome,
-      finishedAt: new Date().toISOString(),
-    })
+    const finishedAt = new Date().toISOString()
+    await executions.finish({ execution: leased(execution, 'past'), outcome, finishedAt })
     if (feedback) await rate(execution, feedback, given.isReview)
     return execution
   }

@@ -27,12 +27,9 @@ const YEAR_MS = 365 * 86_400_000
 
 export type Submission = {
   tenantId?: string | null
-  agentId?: string
   isSync?: boolean
   /** An idempotency key. */
   key?: string
-  /** The key of a cache entry. */
-  cacheKey?: string
 }
 
 /**
@@ -40,8 +37,8 @@ export type Submission = {
  * up to the test.
  */
 export class LimitedService {
-  readonly organizationId: string
-  readonly agentId: string
+  readonly organizationId = system.newId()
+  readonly agentId = system.newId()
   readonly stores: ReturnType<typeof openStores>
   messages: DelayedExecution[] = []
   /** In the order in which workers took their leases. */
@@ -51,9 +48,7 @@ export class LimitedService {
   private offsetMs = 0
   private readonly sent = newSentTimers()
 
-  constructor(table: Table, { organizationId, agentId }: { organizationId?: string; agentId?: string } = {}) {
-    this.organizationId = organizationId ?? system.newId()
-    this.agentId = agentId ?? system.newId()
+  constructor(table: Table) {
     this.table = table
     this.stores = openStores(table)
   }
@@ -86,6 +81,15 @@ export class LimitedService {
     return this.stores.limits.put({ organizationId: this.organizationId, subject, limits: stored })
   }
 
+  removeLimits(subject: LimitSubject): Promise<unknown> {
+    return this.stores.limits.delete({ organizationId: this.organizationId, subject })
+  }
+
+  spend(subject: LimitSubject, costUsd: number): Promise<unknown> {
+    const { organizationId, stores, system } = this
+    return stores.limits.addSpent({ organizationId, subject, at: system.now(), costUsd })
+  }
+
   /** The engine of a process. */
   engine(table: Table = this.table): SubmitEngine {
     return {
@@ -100,16 +104,15 @@ export class LimitedService {
 
   /** Accepts a run as `submitAsync` and `submitSync` do. */
   async submit(
-    { tenantId = 'acme', agentId = this.agentId, isSync = false, key, cacheKey }: Submission = {},
+    { tenantId = 'acme', isSync = false, key }: Submission = {},
     engine = this.engine(),
   ): Promise<Execution> {
-    const { organizationId } = this
+    const { organizationId, agentId } = this
     const ids = { id: agentId, agentId, organizationId }
     const version = { ...ids, status: 'PUBLISHED', code: true, tools: [] as Json[] } as Version
     const lease = isSync ? this.lease() : null
-    const cache = cacheKey === undefined ? null : { key: cacheKey, ttlSeconds: null }
     const idempotency = key === undefined ? null : { key, requestHash: hashJson(key) }
-    const request = { version, input: {}, tenantId, options: runOptions(), cache, idempotency }
+    const request = { version, input: {}, tenantId, options: runOptions(), cache: null, idempotency }
     const { execution, isNew } = await accept(engine, request, lease)
     if (isNew && lease) this.begin(execution as LeasedExecution)
     else if (isNew) await enqueue(engine, execution)
@@ -178,8 +181,15 @@ export class LimitedService {
     await cancelling.finally(() => this.forgetEnded(id))
   }
 
+  /** Time passes, and the sweeper sends what is due. */
+  async deliverAfter(ms: number): Promise<void> {
+    this.pass(ms)
+    await this.sweep()
+    await this.deliver()
+  }
+
   /** What the sweeper does every minute. */
-  async sweep(): Promise<void> {
+  private async sweep(): Promise<void> {
     const { stores, queue, system, sent } = this
     const params = { ...stores, queue, system, times: TIMES }
     await sweep(params)
@@ -196,8 +206,7 @@ export class LimitedService {
   async settle(ids: string[]): Promise<string[]> {
     let left = ids
     for (let i = 0; i < 40 && left.length > 0; i++) {
-      await this.sweep()
-      await this.deliver()
+      await this.deliverAfter(0)
       for (const id of [...this.running.keys()]) {
         await this.end(id)
         await this.deliver()
@@ -216,11 +225,8 @@ export class LimitedService {
   }
 
   async queued(subject: LimitSubject): Promise<string[]> {
-    const runs = await this.stores.limits.listQueue({
-      organizationId: this.organizationId,
-      subject,
-      limit: 100,
-    })
+    const { organizationId } = this
+    const runs = await this.stores.limits.listQueue({ organizationId, subject, limit: 100 })
     return runs.map(({ executionId }) => executionId)
   }
 }
