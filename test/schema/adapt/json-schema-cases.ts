@@ -1,14 +1,5 @@
-import type { JsonObject } from '../../../lib/core/json/json.ts'
+import { integer, object, text } from '../validate/violation-cases.ts'
 import { type Group, parsed, unchanged } from './adapt-case.ts'
-
-const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
-  type: 'object',
-  properties,
-  ...more,
-})
-
-const integer = { type: 'integer' }
-const text = { type: 'string' }
 
 export const jsonSchemaCases: Group[] = [
   {
