@@ -29,12 +29,7 @@ function aVersion(overrides: Partial<Version> = {}): Version {
     outputSchema: { summary: { type: 'string', description: 'Its summary.' } },
     model: 'openai/gpt-5',
     tools: [
-      {
-        name: 'search',
-        description: 'Searches.',
-        input: {},
-        http: { method: 'GET', url: 'https://a.example' },
-      },
+      { name: 'search', description: 'Searches.', input: {}, http: { method: 'GET', url: 'a.example' } },
     ],
     code: false,
     env: [],
@@ -99,73 +94,46 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       expect(await store.getVersion(version)).toEqual(version)
     })
 
-    it('makes a second version current, and keeps when and by whom the agent was created', async () => {
-      const first = await publish()
-      const second = await publishNext(first, { title: 'Other', description: null, outputSchema: {} })
-      const { createdAt, createdBy } = first
-      expect(await getAgent(first)).toEqual({
-        ...agentOf(second),
-        createdAt,
-        createdBy,
-        updatedAt: second.createdAt,
-      })
-      expect(await store.getVersion(first)).toEqual(first)
-    })
+    it.each([
+      ['version', { status: 'PUBLISHED' }],
+      ['draft, and ends it', { status: 'DRAFT', title: 'Draft' }],
+    ] as const)(
+      'makes a version current after a %s, and keeps who created the agent when',
+      async (_, given) => {
+        const first = await publish(given)
+        const second = await publishNext(first, { title: 'Other', description: null, outputSchema: {} })
+        const { createdAt, createdBy } = first
+        expect(await getAgent(first)).toEqual({ ...agentOf(second), createdAt, createdBy })
+        expect(await store.getVersion(first)).toEqual(first)
+      },
+    )
 
     it('leaves the current version and what the agent shows of it to a draft', async () => {
       const first = await publish()
       const draft = await publishNext(first, { status: 'DRAFT', title: 'Draft', inputSchema: {} })
-      expect(await getAgent(first)).toEqual({
-        ...agentOf(first),
-        updatedAt: draft.createdAt,
-        draftVersionId: draft.id,
-      })
-    })
-
-    it('ends the draft with the next version', async () => {
-      const draft = await publish({ status: 'DRAFT', title: 'Draft' })
-      const next = await publishNext(draft)
-      const { createdAt, createdBy } = draft
-      expect(await getAgent(draft)).toEqual({
-        ...agentOf(next),
-        createdAt,
-        createdBy,
-        draftVersionId: null,
-      })
+      const { createdAt: updatedAt, id: draftVersionId } = draft
+      expect(await getAgent(first)).toEqual({ ...agentOf(first), updatedAt, draftVersionId })
     })
 
     it('keeps schemas and tools as they are declared', async () => {
-      const object = fc
-        .object({ maxDepth: 2 })
-        .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
-      await fc.assert(
-        fc.asyncProperty(
-          object,
-          object,
-          fc.array(fc.jsonValue()),
-          async (inputSchema, outputSchema, tools) => {
-            const version = await publish({ inputSchema, outputSchema, tools: tools as Json[] })
-            const stored = await store.getVersion(version)
-            expect(JSON.stringify(stored)).toBe(JSON.stringify(version))
-          },
-        ),
-        { numRuns: propertyRuns(50) },
-      )
+      const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject
+      const object = fc.object({ maxDepth: 2 }).map(plain)
+      const declared = [object, object, fc.array(fc.jsonValue())] as const
+      const property = fc.asyncProperty(...declared, async (inputSchema, outputSchema, tools) => {
+        const version = await publish({ inputSchema, outputSchema, tools: tools as Json[] })
+        expect(JSON.stringify(await store.getVersion(version))).toBe(JSON.stringify(version))
+      })
+      await fc.assert(property, { numRuns: propertyRuns(50) })
     })
 
     it('keeps many versions that are published at once, and makes one current', async () => {
       const first = await publish()
       const { organizationId, agentId } = first
-      const versions = await race((racer) =>
-        publishNext(first, { title: `Racer ${racer}`, digest: `${racer}` }),
-      )
+      const versions = await race((n) => publishNext(first, { title: `Racer ${n}`, digest: `${n}` }))
       const agent = await getAgent(first)
       const current = versions.find(({ id }) => id === agent?.current?.id)
       expect(agent).toMatchObject({ current, title: current?.title, updatedAt: current?.createdAt })
-      const { items } = await readPages(
-        (page) => store.listVersions({ organizationId, agentId, ...page }),
-        10,
-      )
+      const { items } = await store.listVersions({ organizationId, agentId, limit: 100, after: null })
       expect(new Set(items.map(({ id }) => id))).toEqual(new Set([first, ...versions].map(({ id }) => id)))
     })
   })
@@ -176,16 +144,16 @@ describe.each(EMULATORS)('agentStore on %s', (emulator) => {
       const { organizationId, agentId, slug } = first
       const next = (overrides: Partial<Version>) => aVersion({ organizationId, agentId, slug, ...overrides })
       const [second, draft] = [next({}), next({ status: 'DRAFT' })]
-      expect(await store.publish({ version: second, code: null, replaces: null })).toBe(false)
-      expect(await store.publish({ version: second, code: null, replaces: draft.id })).toBe(false)
+      const replace = (version: Version, replaces: string | null) =>
+        store.publish({ version, code: null, replaces })
+      expect([await replace(second, null), await replace(second, draft.id)]).toEqual([false, false])
       expect((await getAgent(first))?.current?.id).toBe(first.id)
-      expect(await store.publish({ version: second, code: null, replaces: first.id })).toBe(true)
-      // Its own repetition, as after a response that was lost.
-      expect(await store.publish({ version: second, code: null, replaces: first.id })).toBe(true)
-      expect(await store.publish({ version: draft, code: null, replaces: null })).toBe(true)
-      expect(await store.publish({ version: next({ status: 'DRAFT' }), code: null, replaces: null })).toBe(
+      // Also its own repetition, as after a response that was lost.
+      expect([await replace(second, first.id), await replace(second, first.id)]).toEqual([true, true])
+      expect([await replace(draft, null), await replace(next({ status: 'DRAFT' }), null)]).toEqual([
+        true,
         false,
-      )
+      ])
       expect(await getAgent(first)).toMatchObject({ current: { id: second.id }, draftVersionId: draft.id })
     })
 
