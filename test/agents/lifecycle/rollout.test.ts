@@ -18,16 +18,14 @@ const RUNS = 10_000
 const VERSION = '01a2003b-879e-76ff-97ee-7005494d15b8'
 /** Always the same ones. */
 const executionId = (n: number) => `01a2003a-d1f2-7169-a695-${n.toString(16).padStart(12, '0')}`
+const runsOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ executionId: executionId(n), tenantId: `tenant-${n}` }))
 const newRun = () => RolloutRun.create(memoryTable(), Date.now())
 
 describe('selects', () => {
   it.each(['tenant', 'execution'] as const)('hits the percentage of 10,000 fixed ids by %s', (key) => {
     for (const percent of [1, 10, 50, 99, 100]) {
-      const runs = Array.from({ length: RUNS }, (_, n) => ({
-        executionId: executionId(n),
-        tenantId: `tenant-${n}`,
-      }))
-      const hits = runs.filter((run) => selects({ versionId: VERSION, percent, key }, run)).length
+      const hits = runsOf(RUNS).filter((run) => selects({ versionId: VERSION, percent, key }, run)).length
       expect(Math.abs((hits / RUNS) * 100 - percent), `${percent} %: ${hits}`).toBeLessThanOrEqual(1)
       if (percent === 100) expect(hits).toBe(RUNS)
     }
@@ -36,12 +34,11 @@ describe('selects', () => {
   it('keeps the tenants that have the version while the percentage grows from 1 to 100', () => {
     for (let n = 0; n < 50; n++) {
       let had = false
+      const tenantId = `tenant-${n}`
       for (let percent = 1; percent <= 100; percent++) {
+        const rollout = { versionId: VERSION, percent, key: 'tenant' } as const
         const [first, second] = [0, 1].map((run) =>
-          selects(
-            { versionId: VERSION, percent, key: 'tenant' },
-            { tenantId: `tenant-${n}`, executionId: executionId(n * 1_000 + percent * 2 + run) },
-          ),
+          selects(rollout, { tenantId, executionId: executionId(n * 1_000 + percent * 2 + run) }),
         )
         expect(second).toBe(first)
         if (had) expect(first).toBe(true)
@@ -53,12 +50,7 @@ describe('selects', () => {
 
   it('gives another version to other tenants', () => {
     const chosen = (versionId: string) =>
-      Array.from({ length: 1_000 }, (_, n) =>
-        selects(
-          { versionId, percent: 50, key: 'tenant' },
-          { tenantId: `tenant-${n}`, executionId: executionId(n) },
-        ),
-      )
+      runsOf(1_000).map((run) => selects({ versionId, percent: 50, key: 'tenant' }, run))
     const [first, second] = [chosen(VERSION), chosen(system.newId())]
     const same = first.filter((isChosen, n) => isChosen === second[n]).length
     expect(same).toBeGreaterThan(400)
@@ -106,22 +98,14 @@ describe('a rollout', () => {
   it('selects the version of runs, but not of those that name one, and publishes its draft without making it current', async () => {
     const run = await newRun()
     await run.start({ percent: 100 })
-    expect(await resolve(run)).toMatchObject({
-      version: { id: run.next.id, status: 'PUBLISHED' },
-      selectedBy: 'ROLLOUT',
-    })
-    const versionId = run.current.id
-    expect(await resolve(run, { versionId })).toMatchObject({
-      version: { id: versionId },
-      selectedBy: 'REQUEST',
-    })
-    expect(await run.agent()).toMatchObject({
-      current: { id: versionId },
-      draftVersionId: null,
-      rollout: { versionId: run.next.id, percent: 100, key: 'tenant' },
-    })
+    const [next, id] = [run.next.id, run.current.id]
+    const version = { id: next, status: 'PUBLISHED' }
+    expect(await resolve(run)).toMatchObject({ version, selectedBy: 'ROLLOUT' })
+    expect(await resolve(run, { versionId: id })).toMatchObject({ version: { id }, selectedBy: 'REQUEST' })
+    const rollout = { versionId: next, percent: 100, key: 'tenant' }
+    expect(await run.agent()).toMatchObject({ current: { id }, draftVersionId: null, rollout })
     await run.stop()
-    expect(await resolve(run)).toMatchObject({ version: { id: versionId }, selectedBy: 'CURRENT' })
+    expect(await resolve(run)).toMatchObject({ version: { id }, selectedBy: 'CURRENT' })
   })
 
   it('decides by tenant, or by execution', async () => {
