@@ -69,22 +69,14 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
     await expectPages((page) => store.list({ organizationId, ...page }), tokens)
   })
 
-  describe('revoke', () => {
-    it('keeps the time of the first revocation', async () => {
-      const token = await created()
-      const revoked = { ...token, revokedAt: at(1) }
-      for (const second of [1, 2, 0])
-        expect(await store.revoke({ ...token, revokedAt: at(second) })).toEqual(revoked)
-      expect(await store.getByHash(token)).toEqual(revoked)
-    })
-
-    it('keeps one time when many revoke at once', async () => {
-      const token = await created()
-      const revoked = await race((racer) => store.revoke({ ...token, revokedAt: at(racer) }))
-      const stored = await store.getByHash(token)
-      expect(stored?.revokedAt).toMatch(/^2027-01-01T00:00:/)
-      expect(revoked).toEqual(Array(revoked.length).fill(stored))
-    })
+  it('revoke keeps the time of the first revocation, also when many revoke at once', async () => {
+    const token = await created()
+    const revoked = await race((racer) => store.revoke({ ...token, revokedAt: at(racer) }))
+    const stored = await store.getByHash(token)
+    expect(stored?.revokedAt).toMatch(/^2027-01-01T00:00:/)
+    for (const second of [59, 0]) revoked.push(await store.revoke({ ...token, revokedAt: at(second) }))
+    expect(revoked).toEqual(Array(revoked.length).fill(stored))
+    expect(await store.getByHash(token)).toEqual(stored)
   })
 
   describe('expire', () => {
@@ -119,10 +111,8 @@ describe.each(EMULATORS)('tokenStore on %s', (emulator) => {
   })
 })
 
-const anOrganization = (name = 'Example Ltd'): Organization => ({
-  id: system.newId(),
-  name,
-  createdAt: new Date().toISOString(),
+const anOrganization = (): Organization => ({
+  ...{ id: system.newId(), name: 'Example Ltd', createdAt: new Date().toISOString() },
 })
 
 describe.each(EMULATORS)('organizationStore on %s', async (emulator) => {

@@ -245,10 +245,8 @@ describe.each(EMULATORS)('learningStore on %s', async (emulator) => {
         const [byDefault] = await store.getExamples({ ...scope, ids: [execution.id] })
         const [[reviewed], [all]] = [await examples('reviewers'), await examples('all')]
         expect(byDefault).toEqual(reviewed)
-        return {
-          reviewed: [reviewed?.output.text, reviewed?.rating],
-          all: [all?.output.text, all?.rating],
-        }
+        const shown = (example: typeof all) => [example?.output.text, example?.rating]
+        return { reviewed: shown(reviewed), all: shown(all) }
       }
       await give(execution, { rating: -1, correctedOutput: { text: 'mine' } }, false)
       expect(await shown()).toEqual({ reviewed: ['out', null], all: ['mine', -1] })
