@@ -1,21 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { checkDocument } from '../../lib/agents/document/check-document.ts'
+import { checkFrontMatter } from './check-front-matter.ts'
 
 /** The front matter has four lines before `remote`. */
-const check = (remote: string, { hasCode = false, body = '' } = {}) =>
-  checkDocument(
-    `---
-title: Refund
+const check = (remote: string, source: Parameters<typeof checkFrontMatter>[1] = {}) =>
+  checkFrontMatter(
+    `title: Refund
 input: { order: { type: string, description: The order. } }
 output: { done: { type: boolean, description: Whether it is done. } }
-remote: ${remote}
----
-${body}`,
-    { defaultSlug: 'refund', hasCode, withCode: 'there is code', withoutCode: 'there is none' },
+remote: ${remote}`,
+    source,
   )
 
-const problemsOf = async (remote: string, source = {}) =>
-  (await check(remote, source)).problems.map(({ line, field, message }) => `${line} ${field}: ${message}`)
+const A_URL = 'url: "https://a.example"'
 
 describe('remote in a document', () => {
   // Commands of other tests in this process set it.
@@ -41,64 +37,53 @@ describe('remote in a document', () => {
     })
   })
 
+  const one = ': must have exactly one of url, lambda, but has'
+  const reserved = 'is reserved: the service sets it'
+  const fields = 'url, headers, allowedHosts, lambda, timeoutSeconds, readOnly'
   it.each([
-    ['{}', '5 remote: must have exactly one of url, lambda, but has neither'],
-    [
-      '{ url: "https://a.example", lambda: { function: f } }',
-      '5 remote: must have exactly one of url, lambda, but has both',
-    ],
-    ['"https://a.example"', '5 remote: must be an object, not "https://a.example"'],
-    ['{ url: "https://a.example", timeoutSeconds: 601 }', '5 remote.timeoutSeconds: must be at most 600'],
-    ['{ url: "https://a.example", timeoutSeconds: 0 }', '5 remote.timeoutSeconds: must be at least 1'],
-    ['{ uri: "https://a.example" }', '5 remote.uri: unknown field; did you mean "url"?'],
-    [
-      '{ url: "https://a.example", retries: 3 }',
-      '5 remote.retries: unknown field; allowed fields: url, headers, allowedHosts, lambda, timeoutSeconds, readOnly',
-    ],
-    ['{ lambda: { name: f } }', '5 remote.lambda.name: unknown field; allowed fields: function'],
-    [
-      '{ lambda: { function: "a b" } }',
-      '5 remote.lambda.function: must be the name or ARN of a Lambda function',
-    ],
+    ['{}', `${one} neither`],
+    [`{ ${A_URL}, lambda: { function: f } }`, `${one} both`],
+    ['"https://a.example"', ': must be an object, not "https://a.example"'],
+    [`{ ${A_URL}, timeoutSeconds: 601 }`, '.timeoutSeconds: must be at most 600'],
+    [`{ ${A_URL}, timeoutSeconds: 0 }`, '.timeoutSeconds: must be at least 1'],
+    ['{ uri: "https://a.example" }', '.uri: unknown field; did you mean "url"?'],
+    [`{ ${A_URL}, retries: 3 }`, `.retries: unknown field; allowed fields: ${fields}`],
+    ['{ lambda: { name: f } }', '.lambda.name: unknown field; allowed fields: function'],
+    ['{ lambda: { function: "a b" } }', '.lambda.function: must be the name or ARN of a Lambda function'],
     [
       '{ lambda: { function: f }, headers: { a: b } }',
-      '5 remote.headers: must be omitted: a Lambda function has no URL',
+      '.headers: must be omitted: a Lambda function has no URL',
     ],
     [
       '{ url: "http://a.example" }',
-      '5 remote.url: must start with https:// unless allowedHosts contains "a.example"',
+      '.url: must start with https:// unless allowedHosts contains "a.example"',
     ],
     [
       '{ url: "http://localhost:8000" }',
-      '5 remote.url: must start with https:// unless allowedHosts contains "localhost:8000"',
+      '.url: must start with https:// unless allowedHosts contains "localhost:8000"',
     ],
-    ['{ url: "https://a.example/#x" }', '5 remote.url: must not contain a fragment'],
+    ['{ url: "https://a.example/#x" }', '.url: must not contain a fragment'],
     [
       `{ url: "https://a.example/\${secret:KEY}" }`,
-      '5 remote.url: must not contain a secret: secrets are only allowed in header values',
+      '.url: must not contain a secret: secrets are only allowed in header values',
     ],
-    [
-      '{ url: "https://a.example", headers: { Webhook-Signature: x } }',
-      '5 remote.headers.Webhook-Signature: is reserved: the service sets it',
-    ],
-    [
-      '{ url: "https://a.example", headers: { Idempotency-Key: x } }',
-      '5 remote.headers.Idempotency-Key: is reserved: the service sets it',
-    ],
-  ])('%s is wrong', async (remote, expected) => {
-    const found = await problemsOf(remote)
-    expect(found).toContain(expected)
+    [`{ ${A_URL}, headers: { Webhook-Signature: x } }`, `.headers.Webhook-Signature: ${reserved}`],
+    [`{ ${A_URL}, headers: { Idempotency-Key: x } }`, `.headers.Idempotency-Key: ${reserved}`],
+  ])('%s is wrong', async (remote, problem) => {
+    expect((await check(remote)).problems).toContain(`5 remote${problem}`)
   })
 
   it('is in place of code, and of what a model needs', async () => {
-    const url = '{ url: "https://a.example" }'
-    expect(await problemsOf(url, { hasCode: true })).toEqual(['2 code: must be true because there is code'])
-    expect(await problemsOf(`${url}\ncode: true`, { hasCode: true })).toEqual([
+    const url = `{ ${A_URL} }`
+    expect((await check(url, { hasCode: true })).problems).toEqual([
+      '2 code: must be true because there is code',
+    ])
+    expect((await check(`${url}\ncode: true`, { hasCode: true })).problems).toEqual([
       '5 remote: must be omitted: code is true',
     ])
     const others =
       'model: openai/gpt-5\nenv: [HOME]\ntools: [{ name: a, agent: b }]\nexecution: { models: [], allowedHosts: [a.example] }\nlearning: { unrated: true }'
-    expect(await problemsOf(`${url}\n${others}`)).toEqual([
+    expect((await check(`${url}\n${others}`)).problems).toEqual([
       '6 model: must be omitted: a remote agent has no model',
       '8 tools: must be omitted: a remote agent has no model that could call tools',
       '9 execution.models: must be omitted: a remote agent has no model that a call could override',
@@ -110,12 +95,12 @@ describe('remote in a document', () => {
 
   it('may have budgets, and files as its input', async () => {
     const budgets = 'execution: { maxTokens: 1000, maxCostUsd: 1 }'
-    expect(await problemsOf(`{ url: "https://a.example" }\n${budgets}`)).toEqual([])
+    expect((await check(`{ ${A_URL} }\n${budgets}`)).problems).toEqual([])
   })
 
   it('may be on the machine of its author there', async () => {
     vi.stubEnv('LOOPBACK_ORGANIZATION', 'any')
-    expect(await problemsOf('{ url: "http://localhost:8000/refund" }')).toEqual([])
-    expect(await problemsOf('{ url: "http://10.0.0.1:8000/refund" }')).toHaveLength(1)
+    expect((await check('{ url: "http://localhost:8000/refund" }')).problems).toEqual([])
+    expect((await check('{ url: "http://10.0.0.1:8000/refund" }')).problems).toHaveLength(1)
   })
 })

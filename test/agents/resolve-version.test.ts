@@ -9,8 +9,6 @@ import { system } from '../../lib/system.ts'
 import { countReads } from '../support/engine/count-reads.ts'
 import { newOrganization, sharedTable } from '../support/engine/organization.ts'
 
-const countingStore = () => countReads(agentStore(sharedTable()))
-
 async function resolve(store: AgentStore, { organizationId, slug }: Version, versionId?: string) {
   return (await resolveVersion({ store, organizationId, idOrSlug: slug, versionId, run: null })).version
 }
@@ -24,12 +22,16 @@ async function publishAgain(store: AgentStore, version: Version, draft = false):
   return (await publishAgent({ store, system, organizationId, createdBy, agent, draft })).version
 }
 
-const published = async () => (await newOrganization()).publish('echo')
+/** A version, and the store of a process whose reads are counted. */
+const published = async () => ({
+  version: await (await newOrganization()).publish('echo'),
+  ...countReads(agentStore(sharedTable())),
+})
+const soon = { timeout: 10_000, interval: 20 }
 
 describe('resolveVersion', () => {
   it('reads the current version once for many runs', async () => {
-    const version = await published()
-    const { store, reads } = countingStore()
+    const { version, store, reads } = await published()
     await vi.waitFor(async () => {
       const before = reads.get
       await resolve(store, version)
@@ -39,22 +41,17 @@ describe('resolveVersion', () => {
   })
 
   it('sees a publish by this process at once, and one by another process within a second', async () => {
-    const version = await published()
-    const { store } = countingStore()
+    const { version, store } = await published()
     await resolve(store, version)
     const second = await publishAgain(store, version)
     expect((await resolve(store, version)).id).toBe(second.id)
     const third = { ...second, id: system.newId() }
     await store.publish({ version: third, code: null })
-    await vi.waitFor(async () => expect((await resolve(store, version)).id).toBe(third.id), {
-      timeout: 10_000,
-      interval: 20,
-    })
+    await vi.waitFor(async () => expect((await resolve(store, version)).id).toBe(third.id), soon)
   })
 
   it('sees a retirement by another process within a second, and does not read more for it', async () => {
-    const version = await published()
-    const { store, reads } = countingStore()
+    const { version, store, reads } = await published()
     const { organizationId, agentId, id, slug } = version
     await publishAgain(store, version)
     const isRetired = async () =>
@@ -62,17 +59,13 @@ describe('resolveVersion', () => {
     expect(await isRetired()).toBe(false)
     for (const retiredAt of [new Date().toISOString(), null]) {
       await store.setRetired({ organizationId, agentId, id, retiredAt })
-      await vi.waitFor(async () => expect(await isRetired()).toBe(retiredAt !== null), {
-        timeout: 10_000,
-        interval: 20,
-      })
+      await vi.waitFor(async () => expect(await isRetired()).toBe(retiredAt !== null), soon)
     }
     expect(reads.getVersion).toBeLessThanOrEqual(1)
   })
 
   it('caches published versions by id, but no drafts', async () => {
-    const version = await published()
-    const { store, reads } = countingStore()
+    const { version, store, reads } = await published()
     const draft = await publishAgain(store, version, true)
     for (const id of [version.id, version.id, version.id]) await resolve(store, version, id)
     expect(reads.getVersion).toBeLessThanOrEqual(1)
@@ -82,8 +75,7 @@ describe('resolveVersion', () => {
   })
 
   it('does not cache what was not found', async () => {
-    const version = await published()
-    const { store } = countingStore()
+    const { version, store } = await published()
     const other = { ...version, slug: 'not-there' }
     await expect(resolve(store, other)).rejects.toThrow(AgentNotFound)
     const id = system.newId()
@@ -93,8 +85,7 @@ describe('resolveVersion', () => {
   })
 
   it('never returns a cached version to another organization', async () => {
-    const version = await published()
-    const { store } = countingStore()
+    const { version, store } = await published()
     await resolve(store, version)
     await resolve(store, version, version.id)
     const { id: organizationId } = await newOrganization()

@@ -8,19 +8,7 @@ import { sha256 } from '../../lib/core/json/hash-json.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { versionFromItem, versionToItem } from '../../lib/dynamodb/agent-item.ts'
 
-const SEPARATORS = [
-  '---',
-  '\n---\n',
-  '\r\n',
-  '\u2028',
-  '\u0085',
-  '\ufeff',
-  '\t',
-  '# x: y',
-  'it\'s "x"',
-  '\\',
-  '😀',
-]
+const SEPARATORS = [...'\u2028\u0085\ufeff\t\\😀', '---', '\n---\n', '\r\n', '# x: y', 'it\'s "x"']
 const texts = fc
   .array(fc.oneof(fc.string({ unit: 'grapheme', maxLength: 12 }), fc.constantFrom(...SEPARATORS)), {
     minLength: 1,
@@ -28,17 +16,8 @@ const texts = fc
   })
   .map((parts) => parts.join(''))
 const count = fc.integer({ min: 1, max: 50 })
-const names = fc.constantFrom(
-  'a',
-  'b-2',
-  '__proto__',
-  'constructor',
-  'größe',
-  '1',
-  'null',
-  'x: y',
-  'n'.repeat(1_100),
-)
+const NAMES = ['a', 'b-2', '__proto__', 'constructor', 'größe', '1', 'null', 'x: y', 'n'.repeat(1_100)]
+const names = fc.constantFrom(...NAMES)
 const optional = <T extends object>(fields: { [Name in keyof T]: fc.Arbitrary<T[Name]> }) =>
   fc.record(fields, { requiredKeys: [] })
 
@@ -151,16 +130,10 @@ const documents = fc.record(fields, { requiredKeys: ['title', 'input', 'output']
 
 /** As it is stored and read again. */
 function toVersion(document: AgentDocument): Version {
-  const meta = {
-    id: 'v',
-    agentId: 'a',
-    organizationId: 'o',
-    status: 'DRAFT',
-    createdAt: '',
-    createdBy: '',
-  } as const
+  const ids = { id: 'v', agentId: 'a', organizationId: 'o', createdBy: '', createdAt: '' }
+  const meta = { ...ids, status: 'DRAFT' as const, digest: '' }
   const hash = sha256(JSON.stringify(document))
-  return versionFromItem(versionToItem({ ...meta, ...toContent(document), digest: '', documentHash: hash }))
+  return versionFromItem(versionToItem({ ...meta, ...toContent(document), documentHash: hash }))
 }
 const parse = (frontMatter: object, instructions: string) =>
   parseDocument(toDocumentText(frontMatter as JsonObject, instructions), 'folder').document

@@ -9,12 +9,9 @@ const unmet = (gate: Gate, sums: Parameters<typeof trialSums>[0]) =>
   findUnmet(gate, trialSums(sums)).map(({ limit, message }) => `${limit}: ${message}`)
 
 describe('findUnmet', () => {
-  it('finds nothing in a gate without limits, whatever the verdicts are', () => {
+  it('finds nothing in a gate without limits, whatever the verdicts are, but that there are no runs', () => {
     expect(unmet({}, { CHANGED: 5, REGRESSED: 5, DIVERGED: 5, ERROR: 5 })).toEqual([])
     expect(unmet({ require: 'trial' }, { ERROR: 1 })).toEqual([])
-  })
-
-  it('finds a trial without runs, which shows nothing', () => {
     expect(unmet({}, {})).toEqual(['minRuns: The trial has 0 runs, fewer than 1 (minRuns).'])
   })
 
@@ -30,23 +27,15 @@ describe('findUnmet', () => {
     expect(unmet(gate, exceeded)).toEqual([`${limit}: ${message} (${limit}).`])
   })
 
-  it('does not count what improved', () => {
+  it('counts runs that did not improve as changed, unless they have a limit of their own', () => {
     expect(unmet({ maxChanged: 0, maxRegressed: 0, maxError: 0 }, { CORRECTED: 9, SAME: 1 })).toEqual([])
-  })
-
-  it('counts runs that regressed as changed, unless they have a limit of their own', () => {
-    expect(unmet({ maxChanged: 0 }, { REGRESSED: 1 })).toEqual([
-      'maxChanged: 1 run changed; at most 0 may (maxChanged).',
-    ])
+    const changed = (what: string) => [`maxChanged: ${what} may (maxChanged).`]
+    expect(unmet({ maxChanged: 0 }, { REGRESSED: 1 })).toEqual(changed('1 run changed; at most 0'))
     expect(unmet({ maxChanged: 0, maxRegressed: 1 }, { REGRESSED: 1 })).toEqual([])
-  })
-
-  it('counts runs that failed or diverged as changed, unless they have a limit of their own', () => {
     const sums = { CHANGED: 1, DIVERGED: 1, ERROR: 1 }
+    const tooMany = changed('3 runs changed, failed or diverged; at most 2')
     expect(unmet({ maxChanged: 3, maxRegressed: 0 }, sums)).toEqual([])
-    expect(unmet({ maxChanged: 2, maxRegressed: 0 }, sums)).toEqual([
-      'maxChanged: 3 runs changed, failed or diverged; at most 2 may (maxChanged).',
-    ])
+    expect(unmet({ maxChanged: 2, maxRegressed: 0 }, sums)).toEqual(tooMany)
     expect(unmet({ maxChanged: 1, maxError: 2 }, sums)).toEqual([])
   })
 
@@ -92,44 +81,29 @@ describe('findUnmet', () => {
   })
 })
 
-describe('costIncreaseOf', () => {
-  it('is a fraction of what the originals cost, and null if they cost nothing', () => {
-    const increase = (originalTotal: number, trialTotal: number) =>
-      costIncreaseOf(trialSums({ SAME: 1, originalTotal, trialTotal }))
-    expect([increase(2, 3), increase(2, 1), increase(0, 0), increase(0, 1)]).toEqual([0.5, -0.5, 0, null])
-  })
+it('costIncreaseOf is a fraction of what the originals cost, and null if they cost nothing', () => {
+  const increase = (originalTotal: number, trialTotal: number) =>
+    costIncreaseOf(trialSums({ SAME: 1, originalTotal, trialTotal }))
+  expect([increase(2, 3), increase(2, 1), increase(0, 0), increase(0, 1)]).toEqual([0.5, -0.5, 0, null])
 })
 
-describe('toBudget', () => {
-  it('takes the smaller limit of each kind', () => {
-    const version = { maxTokens: 500, maxCostUsd: 0.2 }
-    expect(toBudget(version, { maxTokens: 600, maxCostUsd: 0.1 })).toEqual({
-      maxTokens: 500,
-      maxCostUsd: 0.1,
-    })
-    expect(toBudget({}, { maxTokens: undefined, maxCostUsd: 3 })).toEqual({ maxTokens: null, maxCostUsd: 3 })
-  })
+const budgetOf = (maxTokens: number | null, maxCostUsd: number | null) => ({ maxTokens, maxCostUsd })
 
-  it('is null without a limit, and for versions from before budgets existed', () => {
-    expect(toBudget({ maxTokens: null, maxCostUsd: null }, {})).toBeNull()
-    expect(toBudget({})).toBeNull()
-    expect(toOptions(null)).toEqual({})
-  })
+it('toBudget takes the smaller limit of each kind, and is null without any', () => {
+  expect(toBudget(budgetOf(500, 0.2), { maxTokens: 600, maxCostUsd: 0.1 })).toEqual(budgetOf(500, 0.1))
+  expect(toBudget({}, { maxTokens: undefined, maxCostUsd: 3 })).toEqual(budgetOf(null, 3))
+  expect(toBudget(budgetOf(null, null), {})).toBeNull()
+  // As of versions from before budgets existed.
+  expect(toBudget({})).toBeNull()
+  expect(toOptions(null)).toEqual({})
 })
 
-describe('shareBudget', () => {
-  it('divides what is left equally', () => {
-    const budget = { maxTokens: 1_000, maxCostUsd: 1 }
-    expect(shareBudget(budget, { tokens: 400, costUsd: 0.1 }, 4)).toEqual({
-      maxTokens: 150,
-      maxCostUsd: 0.225,
-    })
-    expect(shareBudget(budget, { tokens: 1_200, costUsd: 2 }, 1)).toEqual({ maxTokens: 0, maxCostUsd: 0 })
-    expect(shareBudget({ ...budget, maxCostUsd: null }, { tokens: 0, costUsd: null }, 3)).toEqual({
-      maxTokens: 333,
-      maxCostUsd: null,
-    })
-  })
+it.each([
+  [budgetOf(1_000, 1), { tokens: 400, costUsd: 0.1 }, 4, budgetOf(150, 0.225)],
+  [budgetOf(1_000, 1), { tokens: 1_200, costUsd: 2 }, 1, budgetOf(0, 0)],
+  [budgetOf(1_000, null), { tokens: 0, costUsd: null }, 3, budgetOf(333, null)],
+])('shareBudget divides what is left of %j after %j by %i', (budget, spent, shares, expected) => {
+  expect(shareBudget(budget, spent, shares)).toEqual(expected)
 })
 
 describe('findExcess', () => {

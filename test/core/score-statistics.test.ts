@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { ExactNumber } from '../../lib/core/json/exact-number.ts'
+import type { Json } from '../../lib/core/json/json.ts'
+import { readScore } from '../../lib/core/score.ts'
 import {
   addScores,
   differenceOfMeans,
@@ -8,6 +11,41 @@ import {
   toScoreSums,
 } from '../../lib/core/score-statistics.ts'
 import { seededRandom } from '../support/data/random.ts'
+
+describe('readScore', () => {
+  it.each([
+    [0, 0],
+    [1, 1],
+    [new ExactNumber('0.12345678901234567890123') as unknown as Json, 0.12345678901234568],
+  ])('reads %s', (given, score) => {
+    expect(readScore({ score: given, reason: 'Because.' })).toEqual({
+      score,
+      reason: 'Because.',
+      error: null,
+    })
+  })
+
+  it('cuts a long reason, also within a surrogate pair, and ignores one that is no text', () => {
+    const { reason } = readScore({ score: 1, reason: `${'x'.repeat(499)}😀` })
+    expect(reason).toBe(`${'x'.repeat(499)}\uFFFD`)
+    expect(readScore({ score: 1, reason: { a: 1 } }).reason).toBeNull()
+  })
+
+  it.each([
+    [{}, 'is missing'],
+    [{ score: 1.5 }, 'is 1.5'],
+    [{ score: -0.1 }, 'is -0.1'],
+    [{ score: '0.9' }, 'is "0.9"'],
+    [{ score: null }, 'is null'],
+    [{ score: Number.NaN }, 'is null'],
+    [{ score: [1] }, 'is [1]'],
+    [{ score: 'x'.repeat(1_000) }, `is "${'x'.repeat(49)}`],
+  ])('has no score for %j', (output, found) => {
+    const message = `The output of a scorer must have a number from 0 to 1 as score, which ${found}.`
+    const error = { code: 'InvalidScore', message }
+    expect(readScore(output)).toEqual({ score: null, reason: null, error })
+  })
+})
 
 const figuresOf = (scores: number[]) =>
   toScoreFigures(scores.map((score) => toScoreSums(score, false)).reduce(addScores, NO_SCORES))
@@ -41,8 +79,8 @@ describe('differenceOfMeans', () => {
   it('is exact without variance, and unknown below two scores', () => {
     const exact = differenceOfMeans(figuresOf([0.5, 0.5]), figuresOf([0.75, 0.75]))
     expect(exact).toEqual({ from: -0.25, to: -0.25 })
-    expect(differenceOfMeans(figuresOf([0.5]), figuresOf([0.75, 0.8]))).toBeNull()
-    expect(differenceOfMeans(figuresOf([]), figuresOf([0.75, 0.8]))).toBeNull()
+    for (const scores of [[0.5], []])
+      expect(differenceOfMeans(figuresOf(scores), figuresOf([0.75, 0.8]))).toBeNull()
   })
 
   it('tells a version that is worse by 0.05 from an equal one, 200 runs each', () => {

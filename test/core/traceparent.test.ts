@@ -50,39 +50,28 @@ describe('toTraceparent', () => {
   })
 })
 
-describe('traceContextOf', () => {
-  it('derives from the id without a traceparent', () => {
-    expect(traceContextOf({ id: ID, traceparent: null })).toEqual({
-      traceId: '01a2003ad1f27169a6955ea4428d9251',
-      spanId: 'a6955ea4428d9251',
-      parentSpanId: null,
-      isSampled: null,
-    })
-  })
+const spanId = 'a6955ea4428d9251'
+const traceId = `01a2003ad1f27169${spanId}`
 
-  it('continues the trace of a traceparent, in the span of the run', () => {
-    expect(traceContextOf({ id: ID, traceparent: GIVEN })).toEqual({
-      traceId: TRACE,
-      spanId: 'a6955ea4428d9251',
-      parentSpanId: SPAN,
-      isSampled: true,
-    })
-  })
+it.each([
+  ['derives from the id without a traceparent', null, { traceId, parentSpanId: null, isSampled: null }],
+  [
+    'continues a trace, in the span of the run',
+    GIVEN,
+    { traceId: TRACE, parentSpanId: SPAN, isSampled: true },
+  ],
+])('traceContextOf %s', (_, traceparent, expected) => {
+  expect(traceContextOf({ id: ID, traceparent })).toEqual({ ...expected, spanId })
 })
 
-describe('traceparentOf', () => {
-  it('names the span of the run, or that of a call', () => {
-    const run = { id: ID, traceparent: null }
-    expect(traceparentOf(run, 100)).toBe('00-01a2003ad1f27169a6955ea4428d9251-a6955ea4428d9251-01')
-    expect(traceparentOf(run, 100, 'a')).toBe(`00-01a2003ad1f27169a6955ea4428d9251-${spanIdOf('a')}-01`)
-    expect(toTraceparent(traceparentOf(run, 100, 'a'))).toBe(traceparentOf(run, 100, 'a'))
-    expect(spanIdOf('a')).not.toBe(spanIdOf('b'))
-  })
-
-  it('hands on whether the trace is sampled', () => {
-    const given = { id: ID, traceparent: `00-${TRACE}-${SPAN}-00` }
-    expect(traceparentOf(given, 100)).toBe(`00-${TRACE}-a6955ea4428d9251-00`)
-  })
+it('traceparentOf names the span of the run, or that of a call, and hands on whether it is sampled', () => {
+  const run = { id: ID, traceparent: null }
+  expect(traceparentOf(run, 100)).toBe(`00-${traceId}-${spanId}-01`)
+  expect(traceparentOf(run, 100, 'a')).toBe(`00-${traceId}-${spanIdOf('a')}-01`)
+  expect(toTraceparent(traceparentOf(run, 100, 'a'))).toBe(traceparentOf(run, 100, 'a'))
+  expect(spanIdOf('a')).not.toBe(spanIdOf('b'))
+  const given = { id: ID, traceparent: `00-${TRACE}-${SPAN}-00` }
+  expect(traceparentOf(given, 100)).toBe(`00-${TRACE}-${spanId}-00`)
 })
 
 describe('isTraceSampled', () => {

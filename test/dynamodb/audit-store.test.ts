@@ -3,6 +3,7 @@ import { auditRecord, toAuditRecord } from '../../lib/contract/records/audit.ts'
 import type { AuditEntry } from '../../lib/core/audit.ts'
 import { toChanges, toShown } from '../../lib/core/audit-request.ts'
 import { derivedId } from '../../lib/core/ids.ts'
+import type { PageRequest } from '../../lib/core/ports/system.ts'
 import { auditStore } from '../../lib/dynamodb/audit-store.ts'
 import { auditKey } from '../../lib/dynamodb/table/keys.ts'
 import { system } from '../../lib/system.ts'
@@ -16,40 +17,33 @@ describe.each(EMULATORS)('auditStore on %s', (emulator) => {
   const table = tableOn(emulator)
   const store = auditStore(table)
 
-  const anEntry = (organizationId: string, overrides: Partial<AuditEntry> = {}): AuditEntry => {
-    const at = Date.parse(overrides.at ?? new Date(NOW).toISOString())
-    return {
+  /** An entry that is begun this long after `NOW`. */
+  const begin = async (organizationId: string, overrides: Partial<AuditEntry> = {}, ms = 0) => {
+    const entry: AuditEntry = {
       ...(aChange(organizationId) as AuditEntry),
-      id: derivedId(at, system.newId()),
-      at: new Date(at).toISOString(),
-      result: 'STARTED',
-      ...overrides,
+      ...{ id: derivedId(NOW + ms, system.newId()), at: new Date(NOW + ms).toISOString() },
+      ...{ result: 'STARTED', ...overrides },
     }
-  }
-  const begin = async (entry: AuditEntry) => {
     expect(await store.begin({ entry, isMarked: false })).toBe(true)
     return entry
   }
-  const listAll = async (organizationId: string, filter: object = {}, limit = 7) =>
-    (
-      await readPages((page) => store.list({ organizationId, ...filter, ...page }), limit, {
-        mayBeEmpty: true,
-      })
-    ).items
+  const listAll = async (organizationId: string, filter: object = {}, limit = 7) => {
+    const list = (page: PageRequest) => store.list({ organizationId, ...filter, ...page })
+    return (await readPages(list, limit, { mayBeEmpty: true })).items
+  }
 
   it('lists entries of all interfaces newest first, and only those of the organization', async () => {
     const organizationId = system.newId()
     const entries: AuditEntry[] = []
     for (let i = 0; i < 60; i++) {
       const source = { interface: (['HTTP', 'MCP', 'CLI'] as const)[i % 3] ?? 'HTTP' }
-      entries.push(await begin(anEntry(organizationId, { at: new Date(NOW + i).toISOString(), source })))
+      entries.push(await begin(organizationId, { source }, i))
     }
-    await begin(anEntry(system.newId()))
+    await begin(system.newId())
     const newestFirst = entries.toReversed()
     expect(await listAll(organizationId)).toEqual(newestFirst)
-    expect(await listAll(organizationId, { from: NOW + 10, before: NOW + 20 })).toEqual(
-      newestFirst.slice(40, 50),
-    )
+    const between = await listAll(organizationId, { from: NOW + 10, before: NOW + 20 })
+    expect(between).toEqual(newestFirst.slice(40, 50))
     for (const entry of entries.slice(0, 3)) {
       expect(await store.get(entry)).toEqual(entry)
       expect(await store.get({ ...entry, organizationId: system.newId() })).toBeNull()
@@ -61,13 +55,10 @@ describe.each(EMULATORS)('auditStore on %s', (emulator) => {
 
   it('finds what few of many entries have', async () => {
     const organizationId = system.newId()
-    for (let i = 0; i < 120; i++)
-      await begin(
-        anEntry(organizationId, {
-          at: new Date(NOW + i).toISOString(),
-          ...(i % 50 === 0 && { action: 'agent.archive', target: { kind: 'agent', id: `a${i}` } }),
-        }),
-      )
+    for (let i = 0; i < 120; i++) {
+      const rare: Partial<AuditEntry> = { action: 'agent.archive', target: { kind: 'agent', id: `a${i}` } }
+      await begin(organizationId, i % 50 === 0 ? rare : {}, i)
+    }
     const found = await listAll(organizationId, { action: 'agent.archive' })
     expect(found.map(({ target }) => target.id)).toEqual(['a100', 'a50', 'a0'])
     expect(await listAll(organizationId, { target: 'a100' }, 1)).toHaveLength(1)
@@ -79,8 +70,8 @@ describe.each(EMULATORS)('auditStore on %s', (emulator) => {
     const version = { kind: 'version' as const, id: 'v', agentId: 'a' }
     const approval = { kind: 'approval' as const, id: 'p', executionId: 'e' }
     const actor = { kind: 'subject' as const, id: 's-id', name: 'Ada', subject: 'auth0|ada' }
-    await begin(anEntry(organizationId, { target: version }))
-    await begin(anEntry(organizationId, { target: approval, actor }))
+    await begin(organizationId, { target: version })
+    await begin(organizationId, { target: approval, actor })
     const count = async (filter: object) => (await listAll(organizationId, filter)).length
     for (const target of ['v', 'a', 'p', 'e']) expect(await count({ target }), target).toBe(1)
     for (const each of ['s-id', 'auth0|ada', organizationId])
@@ -91,23 +82,11 @@ describe.each(EMULATORS)('auditStore on %s', (emulator) => {
   it('has pages that a response can carry, however large entries are', async () => {
     const organizationId = system.newId()
     const list = Array(50).fill('🔑'.repeat(64))
-    const given = {
-      url: 'https://a.example',
-      types: list,
-      agents: list,
-      tenants: list,
-      sources: list,
-      enabled: true,
-    }
-    const changes = toChanges('webhook.update', given)
-    const actor = {
-      kind: 'subject' as const,
-      id: 'i',
-      name: toShown('n'.repeat(9_999)),
-      subject: toShown('s'.repeat(9_999), 500),
-    }
-    for (let i = 0; i < 100; i++)
-      await begin(anEntry(organizationId, { action: 'webhook.update', changes, actor }))
+    const lists = { types: list, agents: list, tenants: list, sources: list }
+    const changes = toChanges('webhook.update', { url: 'https://a.example', ...lists, enabled: true })
+    const [name, subject] = [toShown('n'.repeat(9_999)), toShown('s'.repeat(9_999), 500)]
+    const actor = { kind: 'subject' as const, id: 'i', name, subject }
+    for (let i = 0; i < 100; i++) await begin(organizationId, { action: 'webhook.update', changes, actor })
     const { items } = await store.list({ organizationId, limit: 100, after: null })
     expect(items).toHaveLength(100)
     expect(Buffer.byteLength(JSON.stringify(items))).toBeLessThan(2_000_000)
@@ -115,11 +94,13 @@ describe.each(EMULATORS)('auditStore on %s', (emulator) => {
   })
 
   it('keeps entries for 400 days from their time on, whatever becomes of them', async () => {
-    const entry = await begin(anEntry(system.newId()))
-    const timeOf = async () =>
-      Number((await table.get(auditKey(entry.organizationId, entry.id, false), { consistent: true }))?.ttl)
-    expect(await timeOf()).toBe((NOW + 400 * DAY_MS) / 1000)
+    const entry = await begin(system.newId())
+    const expectTime = async () => {
+      const item = await table.get(auditKey(entry.organizationId, entry.id, false), { consistent: true })
+      expect(item?.ttl).toBe((NOW + 400 * DAY_MS) / 1000)
+    }
+    await expectTime()
     await store.end({ entry: { ...entry, result: 'SUCCEEDED' } })
-    expect(await timeOf()).toBe((NOW + 400 * DAY_MS) / 1000)
+    await expectTime()
   })
 })

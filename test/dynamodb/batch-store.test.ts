@@ -1,26 +1,25 @@
 import { randomBytes } from 'node:crypto'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Batch, firstLane, type LineInput } from '../../lib/core/batch.ts'
 import { parseJson } from '../../lib/core/json/parse-json.ts'
 import { batchStore } from '../../lib/dynamodb/batch-store.ts'
 import { batchBlockKey, batchKey, laneKey } from '../../lib/dynamodb/table/keys.ts'
 import { timerStore } from '../../lib/dynamodb/timer-store.ts'
 import { system } from '../../lib/system.ts'
-import { provisionTable } from '../../local/emulators/provision.ts'
 import { aBatch, anEndedTrial, linesOf } from '../support/batches/a-batch.ts'
 import { collect } from '../support/data/collect.ts'
-import { EMULATORS, race, readPages, tableOn } from '../support/tables/emulators.ts'
+import { EMULATORS, race, readPages } from '../support/tables/emulators.ts'
 import { itemsIn } from '../support/tables/items-in.ts'
+import { emulatedTable } from '../support/tables/memory-table.ts'
 import { FaultyWorker } from '../support/waiting/faulty-worker.ts'
 
 const STOPPED = { code: 'BudgetExceeded', message: 'Too much.' }
 const TOTALS = { succeeded: 2, failed: 1, cancelled: 0, costUsd: 0.000_001 }
+const endedAt = '2026-11-25T12:00:00.000Z'
 
-describe.each(EMULATORS)('batchStore on %s', (emulator) => {
+describe.each(EMULATORS)('batchStore on %s', async (emulator) => {
   // A separate table: `timersOf` reads the timers of all batches.
-  const name = `batches-${system.newId()}`
-  beforeAll(() => provisionTable(inject(emulator), name))
-  const table = tableOn(emulator, name)
+  const table = await emulatedTable(emulator)
   const store = batchStore(table)
 
   async function created(given = aBatch()): Promise<Batch> {
@@ -34,7 +33,7 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
   }
   const ended = async (given = aBatch()) => {
     const batch = await created(given)
-    await store.end({ batch, totals: TOTALS, endedAt: '2026-11-25T12:00:00.000Z' })
+    await store.end({ batch, totals: TOTALS, endedAt })
     return batch
   }
   const itemsOf = async ({ id, blocks, lanes }: Batch) => {
@@ -47,12 +46,8 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
     return (await Promise.all(found)).flat()
   }
   const timersOf = async ({ id }: Pick<Batch, 'id'>) => {
-    const due = await collect(timerStore(table).read({ before: Number.MAX_SAFE_INTEGER }))
-    return due
-      .flat()
-      .flatMap(({ kind, openUntil, message }) =>
-        kind === 'batch' && message.batchId === id ? openUntil : [],
-      )
+    const due = (await collect(timerStore(table).read({ before: Number.MAX_SAFE_INTEGER }))).flat()
+    return due.flatMap((each) => (each.kind === 'batch' && each.message.batchId === id ? each.openUntil : []))
   }
 
   it('returns what was stored, with all digits of its lines, and nothing to another organization', async () => {
@@ -79,15 +74,7 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
     })
     const batch = await created(given)
     expect(batch.blocks.map(({ first }) => first)).toEqual([0, 100, 200, 250, 251, 252, 254])
-    expect(batch.blocks.map(({ chunks }) => chunks > 1)).toEqual([
-      false,
-      false,
-      false,
-      true,
-      true,
-      false,
-      false,
-    ])
+    expect(batch.blocks.flatMap(({ chunks }, index) => (chunks > 1 ? index : []))).toEqual([3, 4])
     expect(await linesIn(batch)).toEqual(given.lines)
   })
 
@@ -95,22 +82,14 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
     const organizationId = system.newId()
     const agents = [system.newId(), system.newId()] as const
     const all: Batch[] = []
-    for (let number = 0; number < 12; number++)
-      all.unshift(
-        await created(
-          aBatch({
-            organizationId,
-            agentId: agents[number % 2] as string,
-            tenantId: number % 3 === 0 ? 'acme' : null,
-          }),
-        ),
-      )
-    const list = async (agentIds: string[] | null, tenantId: string | null) =>
-      (
-        await readPages((page) => store.list({ organizationId, agentIds, tenantId, ...page }), 2, {
-          mayBeEmpty: true,
-        })
-      ).items
+    for (let number = 0; number < 12; number++) {
+      const [agentId, tenantId] = [agents[number % 2] as string, number % 3 === 0 ? 'acme' : null]
+      all.unshift(await created(aBatch({ organizationId, agentId, tenantId })))
+    }
+    const list = async (agentIds: string[] | null, tenantId: string | null) => {
+      const scope = { organizationId, agentIds, tenantId }
+      return (await readPages((page) => store.list({ ...scope, ...page }), 2, { mayBeEmpty: true })).items
+    }
     expect(await list(null, null)).toEqual(all)
     expect(await list([agents[0]], null)).toEqual(all.filter(({ agentId }) => agentId === agents[0]))
     expect(await list(null, 'acme')).toEqual(all.filter(({ tenantId }) => tenantId === 'acme'))
@@ -119,13 +98,10 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
 
   it('has lanes that begin with their first line, and go on from each line once', async () => {
     const batch = await created(aBatch({ lines: 40, lanes: 20 }))
-    expect(await store.listLanes({ batch })).toEqual(
-      Array.from({ length: 20 }, (_, number) => firstLane(number, batch)),
-    )
+    const lanes = Array.from({ length: 20 }, (_, number) => firstLane(number, batch))
+    expect(await store.listLanes({ batch })).toEqual(lanes)
     const lane = { ...firstLane(9, batch), ...TOTALS, line: 29, next: 49 }
-    const first = await race((racer) =>
-      store.putLane({ batch, lane: { ...lane, costUsd: racer }, replaces: 9 }),
-    )
+    const first = await race((n) => store.putLane({ batch, lane: { ...lane, costUsd: n }, replaces: 9 }))
     expect(first.filter(Boolean)).toHaveLength(1)
     const stored = await store.getLane({ batch, number: 9 })
     expect(stored).toEqual({ ...lane, costUsd: first.indexOf(true) })
@@ -150,21 +126,18 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
     const batch = await created()
     await store.postpone({ id: batch.id, openUntil: 7 })
     expect(await timersOf(batch)).toEqual([7])
-    const ends = await race((racer) =>
-      store.end({ batch, totals: TOTALS, endedAt: new Date(racer).toISOString() }),
-    )
+    const timeOf = (racer: number) => new Date(racer).toISOString()
+    const ends = await race((racer) => store.end({ batch, totals: TOTALS, endedAt: timeOf(racer) }))
     expect(ends.filter(Boolean)).toHaveLength(1)
-    const endedAt = new Date(ends.indexOf(true)).toISOString()
     await store.postpone({ id: batch.id, openUntil: 8 })
-    const final = { ...batch, status: 'ENDED' as const, totals: TOTALS, endedAt, openUntil: null }
-    expect(await store.get(batch)).toEqual(final)
+    const final = { totals: TOTALS, endedAt: timeOf(ends.indexOf(true)), openUntil: null }
+    expect(await store.get(batch)).toEqual({ ...batch, status: 'ENDED', ...final })
     expect(await timersOf(batch)).toEqual([])
     expect(await store.stop({ batch, error: STOPPED, status: 'CANCELLING' })).toBe(false)
   })
 
   it('is entered into the outbox when it ends, if it is marked, and stays there', async () => {
     const batch = await created()
-    const endedAt = '2026-11-25T12:00:00.000Z'
     await store.end({ batch, totals: TOTALS, endedAt, isMarked: true })
     await store.postpone({ id: batch.id, openUntil: 8 })
     const item = await table.get(batchKey(batch.id), { consistent: true })
@@ -250,17 +223,12 @@ describe.each(EMULATORS)('batchStore on %s', (emulator) => {
       for (let at = 0; ; at++) {
         const given = aBatch({ lines: linesOf(101), lanes: 1 })
         // Its creator is late: it writes the record after the batch was removed, or while it is.
-        let finish = () => {}
-        const isLate = new Promise<void>((resolve) => {
-          finish = resolve
-        })
-        const late = batchStore({
-          ...table,
-          put: async (...args) => {
-            if (!args[0].hidden) await isLate
-            return table.put(...args)
-          },
-        }).create(given)
+        const { promise: isLate, resolve: finish } = Promise.withResolvers<void>()
+        const put: typeof table.put = async (...args) => {
+          if (!args[0].hidden) await isLate
+          return table.put(...args)
+        }
+        const late = batchStore({ ...table, put }).create(given)
         await expect.poll(() => store.getHidden(given.batch), { interval: 5 }).not.toBeNull()
         const hidden = (await store.getHidden(given.batch)) as Batch
         const faulty = failing(at, kind)

@@ -16,6 +16,7 @@ import { readSeed } from '../support/data/seed.ts'
 import { anExecution } from '../support/engine/executions.ts'
 import { retryingTable } from '../support/lifecycle/tables.ts'
 import { EMULATORS, expectPages, RACERS, race, shareOf, tableOn } from '../support/tables/emulators.ts'
+import { wrapTable } from '../support/tables/wrap-table.ts'
 
 const NOW = Date.parse('2026-11-25T10:20:30.000Z')
 const MINUTE_MS = 60_000
@@ -31,34 +32,36 @@ const LIMITS: StoredLimits = {
   updatedAt: '2026-11-25T10:20:30.000Z',
 }
 const TENANT: LimitSubject = { kind: 'tenant', id: 'acme' }
+const anAgent = (id = system.newId()) => ({ kind: 'agent' as const, id })
 
 /** A table some of whose requests fail: before they are carried out, or their response is lost. */
-function failingTable(table: Table, share: number, next: () => number): Table {
-  const failing =
-    <A extends unknown[], R>(request: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      if (next() < share) throw new Unavailable(new Error('Throttled.'))
-      const response = await request(...args)
-      if (next() < share) throw new Unavailable(new Error('No answer.'))
-      return response
-    }
-  const { get, put, update, query, getMany, delete: remove } = table
-  return {
-    ...table,
-    ...{ get: failing(get), put: failing(put), update: failing(update), query: failing(query) },
-    ...{ getMany: failing(getMany), delete: failing(remove) },
-  }
-}
+const failingTable = (table: Table, share: number, next: () => number) =>
+  wrapTable(table, (_, send) => async (...args) => {
+    if (next() < share) throw new Unavailable(new Error('Throttled.'))
+    const response = await send(...args)
+    if (next() < share) throw new Unavailable(new Error('No answer.'))
+    return response
+  })
 
 describe.each(EMULATORS)('limitStore on %s', (emulator) => {
   const table = tableOn(emulator)
   const stores = openStores(table)
   const { executions, limits: store } = stores
   const aKey = (subject = TENANT) => ({ organizationId: system.newId(), subject })
+  type Key = ReturnType<typeof aKey>
+  const take = (key: Key, max: number, executionId = system.newId(), now = NOW) =>
+    store.takeSlot({ ...key, max, executionId, now })
+  /** How many executions get a slot when this many ask for one. */
+  const takeMany = async (key: Key, max: number, count: number) => {
+    const limit = pLimit(PROCESSES)
+    const results = await Promise.all(Array.from({ length: count }, () => limit(() => take(key, max))))
+    return results.filter(Boolean).length
+  }
+  const newIds = (length: number) => Array.from({ length }, () => system.newId())
 
   /** An execution that is recorded and open. */
-  async function start({ organizationId }: { organizationId: string }) {
-    const execution = anExecution({ organizationId })
+  async function start({ organizationId }: Key, id = system.newId()) {
+    const execution = anExecution({ id, organizationId })
     await executions.create({ execution })
     return execution
   }
@@ -74,7 +77,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       expect([await store.get(key), await store.hasAny(key)]).toEqual([LIMITS, true])
       const others = [
         { ...key, organizationId: system.newId() },
-        { ...key, subject: { ...key.subject, kind: 'agent' as const } },
+        { ...key, subject: anAgent(key.subject.id) },
         { ...key, subject: { kind: 'tenant' as const, id: 'Müller' } },
       ]
       for (const other of others) expect(await store.get(other)).toBeNull()
@@ -85,7 +88,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
 
     it('are deleted once, and the organization has none after the last one', async () => {
       const key = aKey()
-      const other = { ...key, subject: { kind: 'agent' as const, id: system.newId() } }
+      const other = { ...key, subject: anAgent() }
       for (const each of [key, other]) await store.put({ ...each, limits: LIMITS })
       expect([await store.delete(key), await store.delete(key)]).toEqual([true, false])
       expect(await store.hasAny(key)).toBe(true)
@@ -96,7 +99,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       const { organizationId } = aKey()
       const ids = ['a', 'a#', 'a#1', 'aa', 'b', 'z'.repeat(128), '\u{1f600}'.repeat(128), 'é']
       const subjects = ids.map((id) => ({ kind: 'tenant' as const, id }))
-      const agent = { kind: 'agent' as const, id: system.newId() }
+      const agent = anAgent()
       for (const subject of [...subjects, agent]) await store.put({ organizationId, subject, limits: LIMITS })
       const bytewise = [...subjects].sort((a, b) => Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)))
       await expectPages(
@@ -117,7 +120,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       const others = [
         { ...key, minute: 6 },
         { ...key, minute: 5, organizationId: system.newId() },
-        { ...key, minute: 5, subject: { kind: 'agent' as const, id: 'acme' } },
+        { ...key, minute: 5, subject: anAgent('acme') },
       ]
       for (const other of others) expect(await store.countRun({ ...other, max: 1 })).toBe(true)
       for (const other of others) expect(await store.countRun({ ...other, max: 1 })).toBe(false)
@@ -139,34 +142,30 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
     it('gives out exactly as many slots as there are, whatever their number', async () => {
       for (const max of [1, 16, 17, 40]) {
         const key = aKey()
-        const take = () => store.takeSlot({ ...key, max, executionId: system.newId(), now: NOW })
-        const limit = pLimit(PROCESSES)
-        const results = await Promise.all(Array.from({ length: max + 10 }, () => limit(take)))
-        expect(results.filter(Boolean)).toHaveLength(max)
+        expect(await takeMany(key, max, max + 10)).toBe(max)
         expect(await store.countSlots(key)).toBe(max)
       }
     })
 
     it('gives an execution one slot, however often it asks, and takes it back once', async () => {
       const key = aKey()
-      const executionId = system.newId()
-      const take = (id = executionId) => store.takeSlot({ ...key, max: 2, executionId: id, now: NOW })
-      expect(await race(() => take())).toEqual(Array(RACERS).fill(true))
-      expect([await take(system.newId()), await take(system.newId()), await take()]).toEqual([
-        true,
-        false,
-        true,
-      ])
+      const [executionId = '', ...others] = newIds(4)
+      const takeAll = async (...ids: (string | undefined)[]) => {
+        const results = []
+        for (const id of ids) results.push(await take(key, 2, id))
+        return results
+      }
+      expect(await race(() => take(key, 2, executionId))).toEqual(Array(RACERS).fill(true))
+      expect(await takeAll(others[0], others[1], executionId)).toEqual([true, false, true])
       await race(() => store.releaseSlot({ ...key, executionId }))
       expect(await store.countSlots(key)).toBe(1)
-      expect([await take(system.newId()), await take()]).toEqual([true, false])
+      expect(await takeAll(others[2], executionId)).toEqual([true, false])
     })
 
     it('gives an execution one slot of many items, and copes with one that has two', async () => {
       const key = aKey()
       const executionId = system.newId()
-      const take = (id = executionId) => store.takeSlot({ ...key, max: 64, executionId: id, now: NOW })
-      expect(await race(() => take())).toEqual(Array(RACERS).fill(true))
+      expect(await race(() => take(key, 64, executionId))).toEqual(Array(RACERS).fill(true))
       expect(await store.countSlots(key)).toBe(1)
       const slot = { [`slot_${executionId.replaceAll('-', '_')}`]: NOW }
       const itemKeys = [0, 1].map((number) => slotsKey(key.organizationId, key.subject, number))
@@ -174,33 +173,30 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       const other = itemKeys.find((_, number) => !((Object.keys(slot)[0] as string) in (first[number] ?? {})))
       await table.update(other as (typeof itemKeys)[0], { set: slot, add: { taken: 1 } })
       expect(await store.countSlots(key)).toBe(2)
-      for (let i = 2; i < 64; i++) expect(await take(system.newId())).toBe(true)
-      expect(await take(system.newId())).toBe(false)
+      for (let i = 2; i < 64; i++) expect(await take(key, 64)).toBe(true)
+      expect(await take(key, 64)).toBe(false)
       await store.releaseSlot({ ...key, executionId })
-      expect(await take(system.newId())).toBe(true)
+      expect(await take(key, 64)).toBe(true)
     })
 
     it('takes one slot if its response is lost and the SDK repeats it', async () => {
       const key = aKey()
       const repeating = limitStore(retryingTable(table))
-      const ids = Array.from({ length: 3 }, () => system.newId())
-      const take = (executionId: string) => repeating.takeSlot({ ...key, max: 2, executionId, now: NOW })
-      expect([await take(ids[0] as string), await take(ids[1] as string)]).toEqual([true, true])
-      expect(await take(ids[2] as string)).toBe(false)
+      const ids = newIds(3)
+      for (const [index, executionId] of ids.entries())
+        expect(await repeating.takeSlot({ ...key, max: 2, executionId, now: NOW })).toBe(index < 2)
       await repeating.releaseSlot({ ...key, executionId: ids[0] as string })
       expect(await store.countSlots(key)).toBe(1)
     })
 
     it('takes over the slots of executions that have ended or were deleted, not of open ones', async () => {
       const key = aKey()
-      const all = [await start(key), await start(key), await start(key)]
-      const take = (executionId: string) => store.takeSlot({ ...key, max: 3, executionId, now: NOW })
-      for (const { id } of all) expect(await take(id)).toBe(true)
-      expect(await take(system.newId())).toBe(false)
+      const all = [await start(key), await start(key), await start(key)] as const
+      for (const { id } of all) expect(await take(key, 3, id)).toBe(true)
+      expect(await take(key, 3)).toBe(false)
       for (const execution of all.slice(1)) await end(execution)
-      await executions.delete({ ...(all[2] as (typeof all)[number]), now: NOW })
-      const results = await race(() => take(system.newId()))
-      expect(results.filter(Boolean)).toHaveLength(2)
+      await executions.delete({ ...all[2], now: NOW })
+      expect(await takeMany(key, 3, RACERS)).toBe(2)
       expect(await store.countSlots(key)).toBe(3)
       // The end of an execution whose slot was taken over takes none from others.
       for (const { id } of all.slice(1)) await store.releaseSlot({ ...key, executionId: id })
@@ -209,36 +205,34 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
 
     it('takes over a slot whose execution was not recorded within 10 minutes', async () => {
       const key = aKey()
-      const take = (now: number) => store.takeSlot({ ...key, max: 1, executionId: system.newId(), now })
-      expect(await take(NOW)).toBe(true)
-      expect(await take(NOW + 10 * MINUTE_MS)).toBe(false)
-      expect(await take(NOW + 10 * MINUTE_MS + 1)).toBe(true)
+      for (const [passed, isTaken] of [
+        [0, true],
+        [10 * MINUTE_MS, false],
+        [10 * MINUTE_MS + 1, true],
+      ] as const)
+        expect(await take(key, 1, system.newId(), NOW + passed)).toBe(isTaken)
       expect(await store.countSlots(key)).toBe(1)
     })
 
     it('takes over every slot of many, sooner or later', async () => {
       const key = aKey()
       const max = 20
-      const take = (executionId: string) => store.takeSlot({ ...key, max, executionId, now: NOW })
-      const all = await Promise.all(Array.from({ length: max }, () => start(key)))
-      for (const { id } of all) expect(await take(id)).toBe(true)
+      const all = await Promise.all(newIds(max).map((id) => start(key, id)))
+      for (const { id } of all) expect(await take(key, max, id)).toBe(true)
       await end(all[0] as (typeof all)[number])
       let attempts = 0
-      while (!(await take(system.newId()))) if (++attempts > 100) throw new Error('It stays occupied.')
-      expect(await take(system.newId())).toBe(false)
+      while (!(await take(key, max))) if (++attempts > 100) throw new Error('It stays occupied.')
+      expect(await take(key, max)).toBe(false)
     })
 
     it('gives none above a limit that was lowered, and uses one that was raised', async () => {
       const key = aKey()
-      const ids = Array.from({ length: 40 }, () => system.newId())
-      const take = (max: number, executionId = system.newId()) =>
-        store.takeSlot({ ...key, max, executionId, now: NOW })
-      for (const id of ids) await take(40, id)
-      for (const max of [39, 33, 17, 16, 1]) expect(await take(max)).toBe(false)
+      const ids = newIds(40)
+      for (const id of ids) await take(key, 40, id)
+      for (const max of [39, 33, 17, 16, 1]) expect(await take(key, max)).toBe(false)
       for (const executionId of ids.slice(0, 30)) await store.releaseSlot({ ...key, executionId })
-      expect([await take(10), await take(11), await take(11)]).toEqual([false, true, false])
-      const raised = await Promise.all(Array.from({ length: 60 }, () => take(50)))
-      expect(raised.filter(Boolean)).toHaveLength(39)
+      expect([await take(key, 10), await take(key, 11), await take(key, 11)]).toEqual([false, true, false])
+      expect(await takeMany(key, 50, 60)).toBe(39)
     })
 
     it.each([
@@ -256,9 +250,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
         const itemKey = slotsKey(key.organizationId, key.subject, number)
         await table.update(itemKey, { set: Object.fromEntries(slots), add: { taken: slots.length } })
       }
-      const take = () => store.takeSlot({ ...key, max, executionId: system.newId(), now: NOW })
-      const limit = pLimit(PROCESSES)
-      await Promise.all(Array.from({ length: 40 }, () => limit(take)))
+      await takeMany(key, max, 40)
       expect(await store.countSlots(key)).toBe(max)
     })
 
@@ -279,29 +271,31 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
       const process = async () => {
         for (let n = 0; n < 2; n++) {
           const executionId = system.newId()
-          const take = () => failing.takeSlot({ ...key, max, executionId, now: NOW })
-          if (!(await untilDone(take))) continue
+          if (!(await untilDone(() => failing.takeSlot({ ...key, max, executionId, now: NOW })))) continue
           expect(await store.countSlots(key)).toBeLessThanOrEqual(max)
           await untilDone(() => failing.releaseSlot({ ...key, executionId }))
         }
       }
       await Promise.all(Array.from({ length: RACERS }, process))
       expect(await store.countSlots(key)).toBe(0)
-      const taken = await race(() => store.takeSlot({ ...key, max, executionId: system.newId(), now: NOW }))
-      expect(taken.filter(Boolean)).toHaveLength(max)
+      expect(await takeMany(key, max, RACERS)).toBe(max)
     })
 
     it('agrees with a model, in any order of takes, releases, ends and changes of the limit', async () => {
-      const step = fc.oneof(
-        { weight: 5, arbitrary: fc.record({ kind: fc.constant('take' as const), n: fc.nat(25) }) },
-        { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), n: fc.nat(25) }) },
-        { weight: 2, arbitrary: fc.record({ kind: fc.constant('die' as const), n: fc.nat(25) }) },
-        { weight: 1, arbitrary: fc.record({ kind: fc.constant('max' as const), n: fc.nat(22) }) },
-      )
+      const stepOf = (weight: number, kind: 'take' | 'release' | 'die' | 'max', max: number) => ({
+        ...{ weight, arbitrary: fc.record({ kind: fc.constant(kind), n: fc.nat(max) }) },
+      })
+      const kinds = [
+        stepOf(5, 'take', 25),
+        stepOf(2, 'release', 25),
+        stepOf(2, 'die', 25),
+        stepOf(1, 'max', 22),
+      ]
+      const step = fc.oneof(...kinds)
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
           const key = aKey()
-          const ids = Array.from({ length: 26 }, () => system.newId())
+          const ids = newIds(26)
           const open = new Set<number>()
           let now = NOW
           let max = 2
@@ -314,16 +308,13 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
             }
             // A process that takes a slot and dies: nobody can use it for 10 minutes.
             if (kind === 'die') {
-              await store.takeSlot({ ...key, max, executionId: system.newId(), now })
+              await take(key, max, system.newId(), now)
               now += 11 * MINUTE_MS
             }
             if (kind !== 'take') continue
             const mayTake = open.has(n) || open.size < max
-            if (mayTake && !open.has(n)) {
-              const execution = anExecution({ id: executionId, organizationId: key.organizationId })
-              await executions.create({ execution })
-            }
-            expect(await store.takeSlot({ ...key, max, executionId, now })).toBe(mayTake)
+            if (mayTake && !open.has(n)) await start(key, executionId)
+            expect(await take(key, max, executionId, now)).toBe(mayTake)
             if (mayTake) open.add(n)
           }
         }),
@@ -333,8 +324,7 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
 
     it('reads and writes one unit each with up to 16 slots', async () => {
       const key = aKey({ kind: 'tenant', id: 't'.repeat(100) })
-      for (let n = 0; n < 16; n++)
-        await store.takeSlot({ ...key, max: 16, executionId: system.newId(), now: NOW })
+      for (let n = 0; n < 16; n++) await take(key, 16)
       const item = await table.get(slotsKey(key.organizationId, key.subject, 0), { consistent: true })
       const bytes = Object.entries(item as object).reduce(
         (sum, [name, value]) => sum + name.length + (typeof value === 'number' ? 8 : String(value).length),
@@ -344,42 +334,31 @@ describe.each(EMULATORS)('limitStore on %s', (emulator) => {
     })
   })
 
-  describe('what was spent', () => {
-    it('is exact, in the day and the month of its time', async () => {
-      const key = aKey()
-      const spend = (at: string, costUsd: number) => store.addSpent({ ...key, at: Date.parse(at), costUsd })
-      await race(() => spend('2026-11-25T23:59:59.999Z', 0.1))
-      await race(() => spend('2026-11-01T00:00:00Z', 0.000_000_001))
-      await race(() => spend('2026-12-25T12:00:00Z', 7))
-      await spend('2026-11-25T12:00:00Z', 0)
-      const month = (RACERS * 100_000_001) / 1e9
-      const spent = (at: string) => store.getSpent({ ...key, at: Date.parse(at) })
-      expect(await spent('2026-11-25T00:00:00Z')).toEqual({ day: RACERS / 10, month })
-      expect(await spent('2026-11-02T00:00:00Z')).toEqual({ day: 0, month })
-      expect(await spent('2026-12-25T00:00:00Z')).toEqual({ day: 7 * RACERS, month: 7 * RACERS })
-      expect(await store.getSpent({ ...aKey(), at: NOW })).toEqual({ day: 0, month: 0 })
-      const agent = { ...key, subject: { kind: 'agent' as const, id: 'acme' } }
-      expect(await store.getSpent({ ...agent, at: NOW })).toEqual({ day: 0, month: 0 })
-    })
+  it('adds up exactly what was spent, in the day and the month of its time', async () => {
+    const key = aKey()
+    const spend = (at: string, costUsd: number) => store.addSpent({ ...key, at: Date.parse(at), costUsd })
+    await race(() => spend('2026-11-25T23:59:59.999Z', 0.1))
+    await race(() => spend('2026-11-01T00:00:00Z', 0.000_000_001))
+    await race(() => spend('2026-12-25T12:00:00Z', 7))
+    await spend('2026-11-25T12:00:00Z', 0)
+    const month = (RACERS * 100_000_001) / 1e9
+    const spent = (at: string) => store.getSpent({ ...key, at: Date.parse(at) })
+    expect(await spent('2026-11-25T00:00:00Z')).toEqual({ day: RACERS / 10, month })
+    expect(await spent('2026-11-02T00:00:00Z')).toEqual({ day: 0, month })
+    expect(await spent('2026-12-25T00:00:00Z')).toEqual({ day: 7 * RACERS, month: 7 * RACERS })
+    for (const other of [aKey(), { ...key, subject: anAgent('acme') }])
+      expect(await store.getSpent({ ...other, at: NOW })).toEqual({ day: 0, month: 0 })
   })
 
-  describe('a warning', () => {
-    it('is written by one of many, and belongs to its organization', async () => {
-      const warning: LimitWarning = {
-        id: system.newId(),
-        organizationId: system.newId(),
-        subject: TENANT,
-        period: 'day',
-        limitUsd: 10,
-        spentUsd: 8.5,
-        warnAt: 0.8,
-        at: '2026-11-25T10:20:30.000Z',
-      }
-      const results = await race((n) => store.putWarning({ warning: { ...warning, spentUsd: n } }))
-      expect(results.filter(Boolean)).toHaveLength(1)
-      const stored = await store.getWarning(warning)
-      expect(stored).toEqual({ ...warning, spentUsd: results.indexOf(true) })
-      expect(await store.getWarning({ ...warning, organizationId: system.newId() })).toBeNull()
-    })
+  it('stores a warning of one of many, which belongs to its organization', async () => {
+    const warning: LimitWarning = {
+      ...{ id: system.newId(), ...aKey(), period: 'day', limitUsd: 10, spentUsd: 8.5, warnAt: 0.8 },
+      at: '2026-11-25T10:20:30.000Z',
+    }
+    const results = await race((n) => store.putWarning({ warning: { ...warning, spentUsd: n } }))
+    expect(results.filter(Boolean)).toHaveLength(1)
+    const stored = await store.getWarning(warning)
+    expect(stored).toEqual({ ...warning, spentUsd: results.indexOf(true) })
+    expect(await store.getWarning({ ...warning, organizationId: system.newId() })).toBeNull()
   })
 })

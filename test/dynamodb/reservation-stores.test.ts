@@ -4,13 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { CANCELLED } from '../../lib/core/execution-errors.ts'
 import type { JsonObject } from '../../lib/core/json/json.ts'
 import { DEADLINE_MS } from '../../lib/core/limits.ts'
-import { NO_USAGE } from '../../lib/core/model-usage.ts'
 import { cacheStore } from '../../lib/dynamodb/cache-stores.ts'
 import { executionStore } from '../../lib/dynamodb/executions/execution-store.ts'
 import { openStores } from '../../lib/dynamodb/open-stores.ts'
 import { system } from '../../lib/system.ts'
 import { propertyRuns } from '../support/data/property-runs.ts'
-import { anExecution, leased } from '../support/engine/executions.ts'
+import { anExecution, leased, NO_PROGRESS } from '../support/engine/executions.ts'
 import { EMULATORS, race, tableOn } from '../support/tables/emulators.ts'
 
 const NOW = 1_800_000_000_000
@@ -39,7 +38,7 @@ describe.each(EMULATORS)('cacheStore on %s', (emulator) => {
     const execution = anExecution({ now: NOW, lease, cache: { key, ttlSeconds: null } })
     await executions.create({ execution })
     await reserve(key, execution.id)
-    const outcome = { status: 'SUCCESS' as const, output: value, steps: 0, usage: NO_USAGE, model: null }
+    const outcome = { status: 'SUCCESS' as const, output: value, ...NO_PROGRESS }
     const finishedAt = new Date(NOW).toISOString()
     await executions.finish({ execution: leased(execution, 'me'), outcome, finishedAt })
     return { key, execution }
@@ -89,21 +88,14 @@ describe.each(EMULATORS)('cacheStore on %s', (emulator) => {
       expect(await get(key, NOW + 2 * DEADLINE_MS)).toBeNull()
     })
 
-    it('gives a free key to one of many', async () => {
-      const key = newKey()
-      const ids = await race(async () => system.newId())
-      const entries = await race((racer) => reserve(key, ids[racer] as string))
-      expect(new Set(entries.map(({ executionId }) => executionId)).size).toBe(1)
-      expect(await get(key)).toEqual(entries[0])
-    })
-
-    it('gives the key of a failed execution to one of many', async () => {
+    it.each(['a free key', 'the key of a failed execution'])('gives %s to one of many', async (kind) => {
       const { key, executionId: failed } = await reserved()
-      const ids = await race(async () => system.newId())
-      const entries = await race((racer) => reserve(key, ids[racer] as string, failed))
+      const isFree = kind === 'a free key'
+      const given = isFree ? newKey() : key
+      const entries = await race(() => reserve(given, system.newId(), isFree ? null : failed))
       expect(new Set(entries.map(({ executionId }) => executionId)).size).toBe(1)
       expect(entries[0]?.executionId).not.toBe(failed)
-      expect(await get(key)).toEqual(entries[0])
+      expect(await get(given)).toEqual(entries[0])
     })
   })
 
@@ -160,6 +152,8 @@ describe.each(EMULATORS)('cacheStore on %s', (emulator) => {
   })
 })
 
+const LATER = { now: NOW + 1_000, expiresAt: NOW + 2_000 }
+
 const aRequest = () => ({
   agentId: system.newId(),
   key: 'order 1',
@@ -175,6 +169,20 @@ describe.each(EMULATORS)('idempotencyStore on %s', (emulator) => {
   /** The same key again, in another request. */
   const repeated = (request: Request, overrides: Partial<Request> = {}) =>
     store.reserve({ ...request, executionId: system.newId(), requestHash: 'b', ...overrides })
+  /** The execution to which the key is bound has ended. */
+  const ended = async (request: Request) => {
+    const { id } = await store.reserve(request)
+    const execution = anExecution({ id: request.executionId, idempotencyId: id })
+    await executions.create({ execution })
+    await executions.end({ ...execution, error: CANCELLED, finishedAt: new Date().toISOString() })
+    return { id, remove: () => executions.delete({ ...execution, now: Date.now() }) }
+  }
+  /** Once it has expired, the key is bound again. */
+  const expectExpiry = async (request: Request, id: string) => {
+    const next = { executionId: system.newId(), requestHash: 'c' }
+    expect(await repeated(request, { ...next, ...LATER })).toEqual({ id, ...next })
+    expect(await repeated(request, LATER)).toEqual({ id, ...next })
+  }
 
   describe('reserve', () => {
     it('binds a free key of an agent to the execution, and returns what it is bound to', async () => {
@@ -190,76 +198,46 @@ describe.each(EMULATORS)('idempotencyStore on %s', (emulator) => {
 
     it('binds the key again when it has expired', async () => {
       const request = aRequest()
-      const { id } = await store.reserve(request)
-      const next = { executionId: system.newId(), requestHash: 'c' }
-      const later = { now: NOW + 1_000, expiresAt: NOW + 2_000 }
-      expect(await repeated(request, { ...next, ...later })).toEqual({ id, ...next })
-      expect(await repeated(request, later)).toEqual({ id, ...next })
+      await expectExpiry(request, (await store.reserve(request)).id)
     })
 
     it('takes keys of any characters, and keeps them apart', async () => {
       const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 255 })
-      await fc.assert(
-        fc.asyncProperty(fc.uniqueArray(key, { minLength: 2, maxLength: 4 }), async (keys) => {
-          const { agentId } = aRequest()
-          const requests = keys.map((key) => ({ ...aRequest(), agentId, key }))
-          const first = await Promise.all(requests.map((request) => store.reserve(request)))
-          expect(first.map(({ executionId }) => executionId)).toEqual(
-            requests.map(({ executionId }) => executionId),
-          )
-          expect(await Promise.all(requests.map((request) => repeated(request)))).toEqual(first)
-        }),
-        { numRuns: propertyRuns(100) },
-      )
+      const anyKeys = fc.uniqueArray(key, { minLength: 2, maxLength: 4 })
+      const property = fc.asyncProperty(anyKeys, async (keys) => {
+        const { agentId } = aRequest()
+        const requests = keys.map((key) => ({ ...aRequest(), agentId, key }))
+        const first = await Promise.all(requests.map((request) => store.reserve(request)))
+        expect(first).toMatchObject(requests.map(({ executionId }) => ({ executionId })))
+        expect(await Promise.all(requests.map((request) => repeated(request)))).toEqual(first)
+      })
+      await fc.assert(property, { numRuns: propertyRuns(100) })
     })
 
-    it('binds a key to one of many executions', async () => {
+    it.each(['a free', 'an expired'])('binds %s key to one of many executions', async (kind) => {
       const request = aRequest()
-      const reservations = await race((racer) => repeated(request, { requestHash: String(racer) }))
-      expect(reservations).toEqual(Array(reservations.length).fill(reservations[0]))
-    })
-
-    it('binds an expired key to one of many executions', async () => {
-      const request = aRequest()
-      const { executionId } = await store.reserve(request)
-      const later = { now: NOW + 1_000, expiresAt: NOW + 2_000 }
-      const reservations = await race((racer) => repeated(request, { ...later, requestHash: String(racer) }))
+      const { executionId } = request
+      if (kind === 'an expired') await store.reserve(request)
+      const reservations = await race((n) => repeated(request, { ...LATER, requestHash: String(n) }))
       expect(reservations).toEqual(Array(reservations.length).fill(reservations[0]))
       expect(reservations[0]?.executionId).not.toBe(executionId)
     })
 
     it('keeps the key when the execution is deleted, until it expires', async () => {
       const request = aRequest()
-      const { id } = await store.reserve(request)
-      const execution = anExecution({ id: request.executionId, idempotencyId: id })
-      await executions.create({ execution })
-      await executions.end({ ...execution, error: CANCELLED, finishedAt: new Date().toISOString() })
-      expect(await executions.delete({ ...execution, now: Date.now() })).toBe('deleted')
-      expect(await repeated(request)).toEqual({
-        id,
-        executionId: request.executionId,
-        requestHash: request.requestHash,
-        isDeleted: true,
-      })
-      const next = { executionId: system.newId(), requestHash: 'c' }
-      const later = { now: NOW + 1_000, expiresAt: NOW + 2_000 }
-      expect(await repeated(request, { ...next, ...later })).toEqual({ id, ...next })
-      expect(await repeated(request, later)).toEqual({ id, ...next })
+      const { executionId, requestHash } = request
+      const { id, remove } = await ended(request)
+      expect(await remove()).toBe('deleted')
+      expect(await repeated(request)).toEqual({ id, executionId, requestHash, isDeleted: true })
+      await expectExpiry(request, id)
     })
 
     it('keeps a key that was bound to another execution after it had expired', async () => {
       const request = aRequest()
-      const { id } = await store.reserve(request)
-      const execution = anExecution({ id: request.executionId, idempotencyId: id })
-      await executions.create({ execution })
-      await executions.end({ ...execution, error: CANCELLED, finishedAt: new Date().toISOString() })
-      const next = await repeated(request, {
-        executionId: system.newId(),
-        now: NOW + 1_000,
-        expiresAt: NOW + 9_000,
-      })
-      await executions.delete({ ...execution, now: Date.now() })
-      const later = await repeated(request, { executionId: system.newId(), now: NOW + 2_000 })
+      const { remove } = await ended(request)
+      const next = await repeated(request, { now: NOW + 1_000, expiresAt: NOW + 9_000 })
+      await remove()
+      const later = await repeated(request, { now: NOW + 2_000 })
       expect(later.executionId).toBe(next.executionId)
     })
   })

@@ -5,12 +5,8 @@ import type { JsonObject } from '../../lib/core/json/json.ts'
 import { parseJson } from '../../lib/core/json/parse-json.ts'
 import { MAX_WEBHOOKS } from '../../lib/core/limits.ts'
 import { DEFAULT_WEBHOOK, type WebhookSecret } from '../../lib/core/notification.ts'
-import {
-  MAX_FIRINGS,
-  MAX_SCHEDULE_INPUT_BYTES,
-  MAX_SCHEDULES,
-  type Schedule,
-} from '../../lib/core/schedule.ts'
+import type { Schedule } from '../../lib/core/schedule.ts'
+import { MAX_FIRINGS, MAX_SCHEDULE_INPUT_BYTES, MAX_SCHEDULES } from '../../lib/core/schedule.ts'
 import { declarationStore } from '../../lib/dynamodb/cache-stores.ts'
 import { scheduleStore } from '../../lib/dynamodb/schedule-store.ts'
 import { webhookKey } from '../../lib/dynamodb/table/keys.ts'
@@ -20,29 +16,24 @@ import { aWebhook } from '../support/notifications/a-webhook.ts'
 import { aSchedule } from '../support/schedules/a-schedule.ts'
 import { EMULATORS, RACERS, race, readPages, tableOn } from '../support/tables/emulators.ts'
 
-describe.each(EMULATORS)('scheduleStore on %s', (emulator) => {
-  const table = tableOn(emulator)
-  const store = scheduleStore(table)
+const scheduledFor = '2026-11-24T12:00:00.000Z'
 
+describe.each(EMULATORS)('scheduleStore on %s', (emulator) => {
+  const store = scheduleStore(tableOn(emulator))
+
+  const put = (schedule: Schedule, replaces: Schedule | null = null) => store.put({ schedule, replaces })
   async function create(schedule = aSchedule()): Promise<Schedule> {
-    const stored = await store.put({ schedule, replaces: null })
+    const stored = await put(schedule)
     if (typeof stored === 'string') throw new Error(stored)
     return stored
   }
 
   it('returns what was stored, with all digits of its input, and null for another organization', async () => {
-    const schedule = await create(
-      aSchedule({
-        name: 'Nightly.report_1',
-        input: parseJson('{"id":12345678901234567890,"text":"Müller\\n"}') as JsonObject,
-        options: { useCache: false, model: undefined },
-        tenantId: 'acme',
-        tokenId: system.newId(),
-        firings: [
-          { scheduledFor: '2026-11-24T12:00:00.000Z', status: 'FAILED', executionId: null, code: 'X' },
-        ],
-      }),
-    )
+    const input = parseJson('{"id":12345678901234567890,"text":"Müller\\n"}') as JsonObject
+    const [options, tokenId] = [{ useCache: false, model: undefined }, system.newId()]
+    const firings = [{ scheduledFor, status: 'FAILED' as const, executionId: null, code: 'X' }]
+    const given = { name: 'Nightly.report_1', input, options, tenantId: 'acme', tokenId, firings }
+    const schedule = await create(aSchedule(given))
     expect(await store.get(schedule)).toEqual(schedule)
     expect(await store.get({ ...schedule, organizationId: system.newId() })).toBeNull()
     expect(await store.get({ ...schedule, name: 'Nightly' })).toBeNull()
@@ -50,15 +41,10 @@ describe.each(EMULATORS)('scheduleStore on %s', (emulator) => {
 
   it('lets one of many write the next revision, and one create it', async () => {
     const schedule = aSchedule()
-    const created = await race((n) =>
-      store.put({ schedule: { ...schedule, cron: `${n} * * * *` }, replaces: null }),
-    )
+    const created = await race((n) => put({ ...schedule, cron: `${n} * * * *` }))
     const [first, ...others] = created.filter((each) => typeof each !== 'string')
     expect([others.length, await store.get(schedule)]).toEqual([0, first])
-    const replaces = first as Schedule
-    const changed = await race((n) =>
-      store.put({ schedule: { ...schedule, cron: `* ${n} * * *` }, replaces }),
-    )
+    const changed = await race((n) => put({ ...schedule, cron: `* ${n} * * *` }, first))
     expect(changed.filter((each) => each !== 'changed')).toEqual([await store.get(schedule)])
   })
 
@@ -66,43 +52,34 @@ describe.each(EMULATORS)('scheduleStore on %s', (emulator) => {
     const first = await create()
     expect(await store.delete({ ...first, organizationId: system.newId() })).toBe(false)
     expect([await store.delete(first), await store.delete(first)]).toEqual([true, false])
-    expect(await store.put({ schedule: first, replaces: first })).toBe('changed')
+    expect(await put(first, first)).toBe('changed')
     const second = await create(first)
-    expect(await store.put({ schedule: { ...first, enabled: false }, replaces: first })).toBe('changed')
+    expect(await put({ ...first, enabled: false }, first)).toBe('changed')
     expect(await store.get(first)).toEqual(second)
   })
 
   it('stores the largest input with the most firings that can be', async () => {
-    const firing = {
-      scheduledFor: '2026-11-24T12:00:00.000Z',
-      status: 'STARTED' as const,
-      executionId: system.newId(),
-      code: null,
-    }
-    const input = {
-      text: randomBytes(MAX_SCHEDULE_INPUT_BYTES)
-        .toString('base64')
-        .slice(0, MAX_SCHEDULE_INPUT_BYTES - 11),
-    }
+    const firing = { scheduledFor, status: 'STARTED' as const, executionId: system.newId(), code: null }
+    const text = randomBytes(MAX_SCHEDULE_INPUT_BYTES).toString('base64')
+    const input = { text: text.slice(0, MAX_SCHEDULE_INPUT_BYTES - 11) }
     const schedule = await create(aSchedule({ input, firings: Array(MAX_FIRINGS).fill(firing) }))
     expect(await store.get(schedule)).toEqual(schedule)
   })
 
   it('holds the limit of an agent when many are created at the same time, and uses all of it', async () => {
     const { organizationId, agentId } = aSchedule()
-    const put = (name: string) =>
-      store.put({ schedule: aSchedule({ organizationId, agentId, name }), replaces: null })
+    const putNamed = (name: string) => put(aSchedule({ organizationId, agentId, name }))
     const names = Array.from({ length: MAX_SCHEDULES + 20 }, (_, n) => `s${n}`)
     const limit = pLimit(RACERS)
-    const results = await Promise.all(names.map((name) => limit(() => put(name))))
+    const results = await Promise.all(names.map((name) => limit(() => putNamed(name))))
     expect(results.filter((each) => each === 'full')).toHaveLength(20)
     const { items } = await readPages((page) => store.list({ organizationId, agentId, ...page }), 7)
     expect(items.map(({ name }) => name)).toEqual(
       results.flatMap((each) => (typeof each === 'string' ? [] : [each.name])).sort(),
     )
     await store.delete(items[0] as Schedule)
-    expect([typeof (await put('new')), await put('newer')]).toEqual(['object', 'full'])
-    expect(await put('new')).toBe('changed')
+    expect([typeof (await putNamed('new')), await putNamed('newer')]).toEqual(['object', 'full'])
+    expect(await putNamed('new')).toBe('changed')
   })
 
   it('ends a page of large inputs early', async () => {
@@ -122,27 +99,28 @@ const declarations = { crm: [{ name: 'crm_find', description: 'Finds.', inputSch
 
 describe.each(EMULATORS)('declarationStore on %s', (emulator) => {
   const store = declarationStore(tableOn(emulator))
-  const newKey = () => ({ organizationId: system.newId(), hash: 'a1' })
+  const newKey = () => ({ organizationId: system.newId(), hash: 'a1', now: NOW })
 
   it('returns what was stored for a hash, and only in its organization', async () => {
     const key = newKey()
-    await store.put({ ...key, declarations, now: NOW })
-    await store.put({ ...key, declarations, now: NOW })
+    for (let times = 0; times < 2; times++) await store.put({ ...key, declarations })
     expect(await store.get(key)).toEqual(declarations)
     expect(await store.get({ ...key, hash: 'a2' })).toBeNull()
     expect(await store.get({ ...key, organizationId: system.newId() })).toBeNull()
   })
 
   it('stores large declarations, and none that fit no item', async () => {
-    const largeOf = (description: string) => ({
-      crm: Array.from({ length: 400 }, () => ({ name: 'crm_find', description, inputSchema })),
-    })
-    const [large, tooLarge] = [newKey(), newKey()]
-    await store.put({ ...large, declarations: largeOf('Finds a customer. '.repeat(100)), now: NOW })
-    expect(await store.get(large)).toEqual(largeOf('Finds a customer. '.repeat(100)))
-    const random = { crm: [{ name: 'x', description: randomBytes(600_000).toString('base64'), inputSchema }] }
-    await store.put({ ...tooLarge, declarations: random, now: NOW })
-    expect(await store.get(tooLarge)).toBeNull()
+    const of = (description: string) => ({ name: 'crm_find', description, inputSchema })
+    const large = { crm: Array(400).fill(of('Finds a customer. '.repeat(100))) }
+    const random = { crm: [of(randomBytes(600_000).toString('base64'))] }
+    for (const [declarations, stored] of [
+      [large, large],
+      [random, null],
+    ] as const) {
+      const key = newKey()
+      await store.put({ ...key, declarations })
+      expect(await store.get(key)).toEqual(stored)
+    }
   })
 })
 

@@ -12,6 +12,9 @@ const problemsOf = (schema: JsonObject) =>
   checkDeclaredSchema(schema).map(({ path, message }) => `${path.join('.')}: ${message}`)
 
 describe('a JSON Schema that is published', () => {
+  const ODD_NAME = 'a/b~c %'
+  const word = { $anchor: 'word', type: 'string' }
+  const pair = [{ type: 'string' }, { type: 'number' }]
   /** What it accepts in runs, and what it does not. */
   const accepted: [string, JsonObject, object[], object[]][] = [
     [
@@ -25,25 +28,6 @@ describe('a JSON Schema that is published', () => {
     ['not with required', object({ not: { required: ['a'] } }), [{}], [{ a: '' }]],
     ['dependentRequired', object({ dependentRequired: { a: ['c'] } }), [{ a: '', c: 1 }], [{ a: '' }]],
     [
-      'prefixItems without bounds',
-      field({ type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] }),
-      [{ a: ['x'] }, { a: ['x', 1, 2] }],
-      [{ a: [1] }],
-    ],
-    [
-      'an anchor',
-      field({ $ref: '#word' }, { $defs: { word: { $anchor: 'word', type: 'string' } } }),
-      [{ a: 'x' }],
-      [{ a: 1 }],
-    ],
-    ['a recursive schema', field({ $ref: '#' }), [{ a: { a: {} } }], [{ a: 1 }]],
-    [
-      'a list of itself',
-      object({ properties: { a: { type: 'array', items: { $ref: '#' } } } }),
-      [{ a: [{}] }],
-      [{ a: [1] }],
-    ],
-    [
       'a reference beside the type of the root',
       { type: 'object', $ref: '#/$defs/x', $defs: { x: object({}) } },
       [{ b: 1 }],
@@ -56,32 +40,41 @@ describe('a JSON Schema that is published', () => {
       [],
     ],
     [
-      'annotations of others',
-      field({ type: 'string', 'x-order': 1, $comment: '', deprecated: true, examples: ['x'] }),
-      [{ a: 'x' }],
-      [{ a: 1 }],
+      'names with escapes',
+      object({ properties: { [ODD_NAME]: { type: 'string', default: 'x' } } }),
+      [{}],
+      [{ [ODD_NAME]: 1 }],
     ],
-    ...['idn-email', 'idn-hostname', 'iri', 'iri-reference', 'int32', 'password', 'phone'].map(
-      (format): [string, JsonObject, object[], object[]] => [
-        `the format ${format}`,
-        field({ type: ['string', 'integer'], format }),
-        [{ a: 'x' }],
-        [{ a: null }],
-      ],
-    ),
-    ['choices of several types', field({ enum: ['x', 1, null] }), [{ a: null }], [{ a: 2 }]],
     [
       'a default that its reference allows',
       field({ $ref: '#/$defs/x', default: 'y' }, { $defs: { x: { enum: ['y'] } } }),
       [{ a: 'y' }],
       [{ a: 'z' }],
     ],
+    ['an anchor', field({ $ref: '#word' }, { $defs: { word } }), [{ a: 'x' }], [{ a: 1 }]],
     [
-      'names with escapes',
-      object({ properties: { 'a/b~c %': { type: 'string', default: 'x' } } }),
-      [{}],
-      [{ 'a/b~c %': 1 }],
+      'prefixItems without bounds',
+      field({ type: 'array', prefixItems: pair }),
+      [{ a: ['x'] }, { a: ['x', 1, 2] }],
+      [{ a: [1] }],
     ],
+    ['a recursive schema', field({ $ref: '#' }), [{ a: { a: {} } }], [{ a: 1 }]],
+    ['a list of itself', field({ type: 'array', items: { $ref: '#' } }), [{ a: [{}] }], [{ a: [1] }]],
+    ['choices of several types', field({ enum: ['x', 1, null] }), [{ a: null }], [{ a: 2 }]],
+    [
+      'annotations of others',
+      field({ type: 'string', 'x-order': 1, $comment: '', deprecated: true, examples: ['x'] }),
+      [{ a: 'x' }],
+      [{ a: 1 }],
+    ],
+    ...['idn-email', 'idn-hostname', 'iri', 'iri-reference', 'int32', 'password', 'phone'].map(
+      (format): (typeof accepted)[number] => [
+        `the format ${format}`,
+        field({ type: ['string', 'integer'], format }),
+        [{ a: 'x' }],
+        [{ a: null }],
+      ],
+    ),
   ]
   it.each(accepted)('may have %s', (_, schema, matching, others) => {
     expect(problemsOf(schema)).toEqual([])
@@ -90,83 +83,73 @@ describe('a JSON Schema that is published', () => {
     for (const value of others) expect(validate(value), JSON.stringify(value)).not.toEqual([])
   })
 
-  const rejected: [string, JsonObject, string[]][] = [
+  const text = { type: 'string' }
+  const deep = { type: 'object', properties: { c: { type: 'boolean', default: 'no' } } }
+  const circle = { x: { $ref: '#/$defs/y' }, y: { $ref: '#/$defs/x' } }
+  const mismatch = (at: string, value: string, must: string) =>
+    `${at}: ${value} does not match the schema beside it: must ${must}`
+  const rejected: [string, JsonObject, string][] = [
     [
       'unknown keywords',
-      field({ type: 'string', minLenght: 1 }),
-      ['properties.a.minLenght: invalid JSON Schema (2020-12): unknown keyword: "minLenght"'],
+      field({ ...text, minLenght: 1 }),
+      'a.minLenght: invalid JSON Schema (2020-12): unknown keyword: "minLenght"',
     ],
     [
       'a keyword without its type',
       field({ minLength: 1 }),
-      [
-        'properties.a: invalid JSON Schema (2020-12): missing type "string" for keyword "minLength" at "#/properties/a" (strictTypes)',
-      ],
+      'a: invalid JSON Schema (2020-12): missing type "string" for keyword "minLength" at "#/properties/a" (strictTypes)',
     ],
-    [
-      'a default of another type',
-      field({ type: 'string', default: 7 }),
-      ['properties.a.default: 7 does not match the schema beside it: must be string'],
-    ],
+    ['a default of another type', field({ ...text, default: 7 }), mismatch('a.default', '7', 'be string')],
     [
       'a default beyond the bounds',
       field({ type: 'integer', default: 11, maximum: 10 }),
-      ['properties.a.default: 11 does not match the schema beside it: must be <= 10'],
+      mismatch('a.default', '11', 'be <= 10'),
     ],
     [
       'a default that is no choice',
-      field({ type: 'string', enum: ['x'], default: 'y' }),
-      [
-        'properties.a.default: "y" does not match the schema beside it: must be equal to one of the allowed values',
-      ],
+      field({ ...text, enum: ['x'], default: 'y' }),
+      mismatch('a.default', '"y"', 'be equal to one of the allowed values'),
     ],
     [
       'an example of another type',
-      field({ type: 'string', examples: ['x', 7] }),
-      ['properties.a.examples.1: 7 does not match the schema beside it: must be string'],
+      field({ ...text, examples: ['x', 7] }),
+      mismatch('a.examples.1', '7', 'be string'),
     ],
     [
-      'a choice that its type excludes',
-      field({ type: 'string', enum: ['x', null] }),
-      ['properties.a.enum.1: null does not match the schema beside it: must be string'],
+      'a choice of another type',
+      field({ ...text, enum: ['x', null] }),
+      mismatch('a.enum.1', 'null', 'be string'),
     ],
     [
       'an example of the whole that lacks a field',
       object({ required: ['a'], example: { b: 1 } }),
-      ['example: {"b":1} does not match the schema beside it: must have required property \'a\''],
+      mismatch('example', '{"b":1}', "have required property 'a'"),
     ],
     [
       'a default deep inside',
-      field({
-        type: 'array',
-        items: { type: 'object', properties: { c: { type: 'boolean', default: 'no' } } },
-      }),
-      ['properties.a.items.properties.c.default: "no" does not match the schema beside it: must be boolean'],
+      field({ type: 'array', items: deep }),
+      mismatch('a.items.properties.c.default', '"no"', 'be boolean'),
     ],
     [
       'a reference to nothing',
-      field({ $ref: '#/$defs/none' }),
-      ['properties.a.$ref: names nothing in the schema: #/$defs/none'],
+      field({ $ref: '#/$defs/b' }),
+      'a.$ref: names nothing in the schema: #/$defs/b',
     ],
-    [
-      'an anchor that does not exist',
-      field({ $ref: '#none' }),
-      ['properties.a.$ref: names nothing in the schema: #none'],
-    ],
+    ['an anchor that does not exist', field({ $ref: '#b' }), 'a.$ref: names nothing in the schema: #b'],
     [
       'a circle of references',
-      field({ $ref: '#/$defs/x' }, { $defs: { x: { $ref: '#/$defs/y' }, y: { $ref: '#/$defs/x' } } }),
-      ['$defs.x.$ref: is circular: #/$defs/y → #/$defs/x → #/$defs/y'],
+      field({ $ref: '#/$defs/x' }, { $defs: circle }),
+      '$defs.x.$ref: is circular: #/$defs/y → #/$defs/x → #/$defs/y',
     ],
     [
       'a circle through alternatives',
       object({ anyOf: [{ $ref: '#' }, { required: ['a'] }] }),
-      ['anyOf.0.$ref: is circular: # → #'],
+      'anyOf.0.$ref: is circular: # → #',
     ],
-    ['a root that is itself', { type: 'object', $ref: '#' }, ['$ref: is circular: # → #']],
+    ['a root that is itself', { type: 'object', $ref: '#' }, '$ref: is circular: # → #'],
   ]
-  it.each(rejected)('may not have %s, and is told the place', (_, schema, problems) => {
-    expect(problemsOf(schema)).toEqual(problems)
+  it.each(rejected)('may not have %s, and is told the place', (_, schema, problem) => {
+    expect(problemsOf(schema)).toEqual([problem.replace(/^a\b/, 'properties.a')])
   })
 
   it.each([

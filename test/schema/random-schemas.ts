@@ -2,34 +2,11 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../../lib/core/json/json.ts'
 
 /** Names that are not similar to each other. */
-const NAMES = [
-  'artistName',
-  'line2',
-  'tags',
-  'id',
-  'größe',
-  'postal-code',
-  'isOpen',
-  '__proto__',
-  'constructor',
-]
+const NAMES = 'artistName line2 tags id größe postal-code isOpen __proto__ constructor'.split(' ')
 
 /** Names that are equal, similar and different, and envelopes. */
-const WILD_NAMES = [
-  ...NAMES,
-  'artist-name',
-  'ARTIST_NAME',
-  'artistNam',
-  'artistNames',
-  'line_2',
-  'line3',
-  'tag',
-  'data',
-  'input',
-  'date',
-  'toString',
-  '',
-]
+const SIMILAR_NAMES = 'artist-name ARTIST_NAME artistNam artistNames line_2 line3 tag'.split(' ')
+const WILD_NAMES = [...NAMES, ...SIMILAR_NAMES, 'data', 'input', 'date', 'toString', '']
 
 const TEXTS = [
   'small',

@@ -5,6 +5,7 @@ import { Unavailable } from '../../lib/core/errors.ts'
 import type { ToolResult } from '../../lib/core/model.ts'
 import { AttemptStopped } from '../../lib/engine/checkpoints/stop-reason.ts'
 import { isRefusedCall } from '../../lib/tools/call-tool.ts'
+import type { ToolDeps } from '../../lib/tools/open-tools.ts'
 import { serveMcp } from './kinds/mcp-server.ts'
 import { serve } from './serve.ts'
 import { call, httpTool, openDeclared } from './tools.ts'
@@ -13,17 +14,19 @@ const input = { text: { type: 'string' }, limit: { type: 'integer', default: 5 }
 const redact = { name: 'redact', agent: 'redact-pii', timeoutSeconds: 1 }
 const describeAgent = async () => ({ description: 'Redacts.', inputSchema: input })
 
+/** A server, and a tool with its tools that wants approval. */
+async function serveCrm(options = {}) {
+  const server = await serveMcp(options)
+  const mcp = { url: server.url, allowedHosts: [server.host] }
+  return { server, crm: { name: 'crm', approval: { notByCaller: true }, mcp } }
+}
+
 describe('openTools', () => {
   it('declares each tool with the JSON Schema of its input', async () => {
     const described = { ...redact, name: 'described', description: 'Use it first.' }
     const documents = [httpTool('localhost:1', { input }), redact, described]
     const tools = await openDeclared(documents, { describeAgent })
-    const inputSchema = {
-      type: 'object',
-      properties: input,
-      required: ['text'],
-      additionalProperties: false,
-    }
+    const inputSchema = { type: 'object', properties: input, required: ['text'], additionalProperties: false }
     expect(tools.declarations).toEqual([
       { name: 'get', description: 'Gets.', inputSchema },
       { name: 'redact', description: 'Redacts.', inputSchema },
@@ -32,31 +35,19 @@ describe('openTools', () => {
   })
 
   it('declares the approval that a document wants with every tool of its server, and with no other', async () => {
-    const server = await serveMcp()
-    const crm = {
-      name: 'crm',
-      approval: { notByCaller: true },
-      mcp: { url: server.url, allowedHosts: [server.host] },
-    }
-    const tools = await openDeclared([crm, { ...httpTool('localhost:1'), name: 'crm_other' }], {
-      describeAgent,
-    })
-    const approvals = tools.declarations.map(({ name, approval }) => [name, approval])
+    const { crm } = await serveCrm()
+    const { declarations } = await openDeclared([crm, { ...httpTool('localhost:1'), name: 'crm_other' }])
     const approval = { notByCaller: true, timeoutSeconds: 604_800 }
-    const [last] = approvals.splice(-1)
-    expect(last).toEqual(['crm_other', undefined])
-    expect(approvals.length).toBeGreaterThan(0)
-    for (const [, each] of approvals) expect(each).toEqual(approval)
-    await tools.close()
+    expect(declarations.length).toBeGreaterThan(1)
+    expect(declarations.map((declaration) => declaration.approval)).toEqual([
+      ...declarations.slice(1).map(() => approval),
+      undefined,
+    ])
+    expect(declarations.at(-1)?.name).toBe('crm_other')
   })
 
   it('declares the tools of a server as they were stored, without connecting to it', async () => {
-    const server = await serveMcp()
-    const crm = {
-      name: 'crm',
-      approval: { notByCaller: true },
-      mcp: { url: server.url, allowedHosts: [server.host] },
-    }
+    const { server, crm } = await serveCrm()
     const live = await openDeclared([crm, redact], { describeAgent })
     const { served = {} } = live
     const connections = server.seen.length
@@ -68,8 +59,7 @@ describe('openTools', () => {
   })
 
   it('closes the opened tools if another tool cannot be opened', async () => {
-    const server = await serveMcp({ sessions: true })
-    const crm = { name: 'crm', mcp: { url: server.url, allowedHosts: [server.host] } }
+    const { server, crm } = await serveCrm({ sessions: true })
     const opening = openDeclared([crm, redact], { describeAgent: async () => null })
     await expect(opening).rejects.toMatchObject({
       message: 'Could not open the tool redact. Agent "redact-pii" not found.',
@@ -80,17 +70,26 @@ describe('openTools', () => {
   })
 
   it('treats an unexpected error as transient, but not as its own that the database does not answer', async () => {
-    const opening = openDeclared([redact], {
-      describeAgent: async () => Promise.reject(new Error('no table')),
-    })
-    await expect(opening).rejects.toMatchObject({ isTransient: true })
+    const openFailing = (error: Error) =>
+      openDeclared([redact], { describeAgent: () => Promise.reject(error) })
+    await expect(openFailing(new Error('no table'))).rejects.toMatchObject({ isTransient: true })
     const error = new Unavailable(new Error('throttled'))
-    const unavailable = openDeclared([redact], { describeAgent: () => Promise.reject(error) })
-    await expect(unavailable).rejects.toBe(error)
+    await expect(openFailing(error)).rejects.toBe(error)
   })
 })
 
 describe('Tools.call', () => {
+  const callRedact = async (runAgent: ToolDeps['runAgent']) =>
+    call(await openDeclared([redact], { describeAgent, runAgent }), 'redact', { text: 'a' })
+  /** Does this after the timeout of the call. */
+  const late =
+    (end: () => ToolResult): ToolDeps['runAgent'] =>
+    async ({ signal }) => {
+      await once(signal, 'abort')
+      await nextTurn()
+      return end()
+    }
+
   it('passes the input with defaults, the idempotency key and a signal to an agent, and leaves no listener', async () => {
     const calls: unknown[] = []
     const runAgent = async (params: object): Promise<ToolResult> => {
@@ -137,19 +136,12 @@ describe('Tools.call', () => {
   })
 
   it('returns an error if a tool throws', async () => {
-    const thrown = [
-      () => Promise.reject(new Error('boom')),
-      () => {
-        throw new Error('boom')
-      },
-    ]
-    for (const runAgent of thrown) {
-      const tools = await openDeclared([redact], { describeAgent, runAgent })
-      expect(await call(tools, 'redact', { text: 'a' })).toEqual({
-        ok: false,
-        error: 'The call failed: boom',
-      })
+    const error = 'The call failed: boom'
+    const throwNow = () => {
+      throw new Error('boom')
     }
+    for (const runAgent of [async () => throwNow(), throwNow])
+      expect(await callRedact(runAgent)).toEqual({ ok: false, error })
   })
 
   it('times out a tool that ignores its signal', async () => {
@@ -159,42 +151,28 @@ describe('Tools.call', () => {
       return new Promise<ToolResult>(() => undefined)
     }
     const tools = await openDeclared([redact], { describeAgent, runAgent })
-    const error = 'The call timed out after 1 s.'
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const result = call(tools, 'redact', { text: 'a' })
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(await result).toEqual({ ok: false, error })
+    expect(await result).toEqual({ ok: false, error: 'The call timed out after 1 s.' })
     expect(signals[0]?.aborted).toBe(true)
   })
 
   it('throws the errors that are not the failure of a tool, also those after its timeout', async () => {
-    const errors = [
-      new Unavailable(new Error('throttled')),
-      new AttemptStopped({ kind: 'WorkerShuttingDown' }),
-    ]
-    for (const error of errors) {
-      const atOnce = await openDeclared([redact], { describeAgent, runAgent: () => Promise.reject(error) })
-      await expect(call(atOnce, 'redact', { text: 'a' })).rejects.toBe(error)
-      const runAgent = async ({ signal }: { signal: AbortSignal }): Promise<ToolResult> => {
-        await once(signal, 'abort')
-        await nextTurn()
+    const stopped = new AttemptStopped({ kind: 'WorkerShuttingDown' })
+    for (const error of [new Unavailable(new Error('throttled')), stopped]) {
+      await expect(callRedact(() => Promise.reject(error))).rejects.toBe(error)
+      const throwLate = late(() => {
         throw error
-      }
-      const late = await openDeclared([redact], { describeAgent, runAgent })
-      await expect(call(late, 'redact', { text: 'a' })).rejects.toBe(error)
+      })
+      await expect(callRedact(throwLate)).rejects.toBe(error)
     }
   })
 
   it('returns what a tool returned after its timeout, while it ended what it had begun', async () => {
     const result: ToolResult = { ok: true, value: 'late', executionId: 'x' }
-    const runAgent = async ({ signal }: { signal: AbortSignal }) => {
-      await once(signal, 'abort')
-      await nextTurn()
-      return result
-    }
-    const tools = await openDeclared([redact], { describeAgent, runAgent })
-    expect(await call(tools, 'redact', { text: 'a' })).toEqual(result)
+    expect(await callRedact(late(() => result))).toEqual(result)
   })
 
   it('throws the abort reason before and during a call, and aborts the request', async () => {

@@ -3,6 +3,8 @@ import { toolsSchema } from '../../lib/tools/document/tools-schema.ts'
 import { json, serve } from './serve.ts'
 import { call, depsOf, httpTool, openDeclared, secret } from './tools.ts'
 
+type Respond = Parameters<typeof serve>[0]
+
 afterEach(() => vi.unstubAllEnvs())
 
 describe('a secret', () => {
@@ -11,30 +13,33 @@ describe('a secret', () => {
     'X-Two': `${secret('SHOP_KEY')}-${secret('OTHER')}`,
   }
 
+  /** The result of a call that sends headers, and the server that got them. */
+  async function send(
+    environment: Record<string, string>,
+    sent: object,
+    respond: Respond = (r) => json(r, null),
+  ) {
+    const server = await serve(respond)
+    const tools = await openDeclared([httpTool(server.host, { headers: sent })], { environment })
+    return { server, result: await call(tools, 'get', {}) }
+  }
+
   it('is read from the environment locally', async () => {
-    const server = await serve((response) => json(response, null))
-    const environment = { SHOP_KEY: 'abc\n', OTHER: 'def' }
-    const tools = await openDeclared([httpTool(server.host, { headers })], { environment })
-    await call(tools, 'get', {})
+    const { server } = await send({ SHOP_KEY: 'abc\n', OTHER: 'def' }, headers)
     expect(server.received[0]?.headers).toMatchObject({ authorization: 'Bearer abc', 'x-two': 'abc-def' })
   })
 
   it.each([{}, { SHOP_KEY: '' }])(
     'causes an error that names it if it is missing: %j',
     async (environment) => {
-      const server = await serve((response) => json(response, null))
-      const tools = await openDeclared([httpTool(server.host, { headers })], { environment })
-      expect(await call(tools, 'get', {})).toEqual({ ok: false, error: 'Secret SHOP_KEY not found.' })
+      const { server, result } = await send(environment, headers)
+      expect(result).toEqual({ ok: false, error: 'Secret SHOP_KEY not found.' })
       expect(server.connections).toHaveLength(0)
     },
   )
 
   it('is not included in the error if it is not a valid header value', async () => {
-    const server = await serve((response) => json(response, null))
-    const environment = { SHOP_KEY: 'abc\r\nX-Evil: 1' }
-    const tool = httpTool(server.host, { headers: { A: secret('SHOP_KEY') } })
-    const tools = await openDeclared([tool], { environment })
-    const result = await call(tools, 'get', {})
+    const { result } = await send({ SHOP_KEY: 'abc\r\nX-Evil: 1' }, { A: secret('SHOP_KEY') })
     expect(result).toMatchObject({ ok: false, error: expect.stringContaining('header') })
     expect(JSON.stringify(result)).not.toContain('X-Evil')
   })
@@ -42,7 +47,8 @@ describe('a secret', () => {
   const environment = { SHOP_KEY: `tiger-lily-${'8'.repeat(29)}`, OTHER: 'tiger' }
   /** Lines of 48 characters, with an offset that makes the truncation split a secret. */
   const long = (value: unknown, lines: number) => 'x'.repeat(43) + `${value} `.repeat(lines)
-  const echoes: [string, Parameters<typeof serve>[0]][] = [
+  const ofJson = { 'content-type': 'application/json' }
+  const echoes: [string, Respond][] = [
     ['JSON', (r, { headers }) => json(r, { [String(headers.authorization)]: [{ seen: headers }] })],
     ['text', (r, { headers }) => r.end(`you sent ${headers.authorization}, ${headers['x-two']}`)],
     ['an error', (r, { headers }) => json(r, headers, 401)],
@@ -52,29 +58,21 @@ describe('a secret', () => {
     ],
     [
       'a redirect',
-      (r, { headers }) => r.writeHead(302, { location: `/?key=${headers.authorization}` }).end(),
+      (r, { headers: { authorization } }) => r.writeHead(302, { location: `/?key=${authorization}` }).end(),
     ],
-    [
-      'invalid JSON',
-      (r, { headers }) =>
-        r.writeHead(200, { 'content-type': 'application/json' }).end(`{${headers.authorization}`),
-    ],
+    ['invalid JSON', (r, { headers }) => r.writeHead(200, ofJson).end(`{${headers.authorization}`)],
     ['a truncated text', (r, { headers }) => r.end(long(headers.authorization, 30_000))],
     ['an incomplete text', (r, { headers }) => r.end(long(headers.authorization, 300_000))],
   ]
   it.each(echoes)('is masked in %s', async (_, respond) => {
-    const server = await serve(respond)
-    const tools = await openDeclared([httpTool(server.host, { headers })], { environment })
-    const result = JSON.stringify(await call(tools, 'get', {}))
+    const result = JSON.stringify((await send(environment, headers, respond)).result)
     expect(result).toContain('[secret SHOP_KEY]')
     expect(result).not.toMatch(/tige|lily|dGlnZXI/)
   })
 
   it('is masked in numbers', async () => {
-    const server = await serve((response) => json(response, [123456, 1234567]))
-    const tool = httpTool(server.host, { headers: { A: secret('PIN') } })
-    const tools = await openDeclared([tool], { environment: { PIN: '123456' } })
-    expect(await call(tools, 'get', {})).toEqual({ ok: true, value: ['[secret PIN]', 1234567] })
+    const { result } = await send({ PIN: '123456' }, { A: secret('PIN') }, (r) => json(r, [123456, 1234567]))
+    expect(result).toEqual({ ok: true, value: ['[secret PIN]', 1234567] })
   })
 })
 

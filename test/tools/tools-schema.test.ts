@@ -32,6 +32,13 @@ const http = (overrides: object = {}, input: object = { id }) => ({
   input,
   http: { method: 'GET', url: 'https://shop.example/{id}', ...overrides },
 })
+const lambda = (name: string, more: object = {}) => ({
+  name: 'a',
+  lambda: { function: name },
+  input: {},
+  ...more,
+})
+const headers = (fields: object) => http({ headers: fields })
 const url = (text: string, input: object = { id }) => http({ url: text }, input)
 
 /** The problems of tools, as `field: message`. */
@@ -110,14 +117,8 @@ describe('toolsSchema', () => {
     [{ name: 'a', agent: 'b', timeoutSeconds: 0 }, '0.timeoutSeconds: must be at least 1'],
     [{ name: 'a', agent: 'b', timeoutSeconds: 901 }, '0.timeoutSeconds: must be at most 900'],
     [{ name: 'a', agent: 'b', maxResultBytes: 999 }, '0.maxResultBytes: must be at least 1000'],
-    [
-      { name: 'a', lambda: { function: 'f' }, input: {} },
-      '0.description: is required for tools of kind lambda',
-    ],
-    [
-      { name: 'a', lambda: { function: 'f g' }, description: 'x', input: {} },
-      '0.lambda.function: must be the name or ARN of a Lambda function',
-    ],
+    [lambda('f'), '0.description: is required for tools of kind lambda'],
+    [lambda('f g', { description: 'x' }), '0.lambda.function: must be the name or ARN of a Lambda function'],
     [http({ method: 'FETCH' }), /^0.http.method: must be one of GET, HEAD.*, not "FETCH"/],
     [http({ allowedHosts: ['https://x'] }), /^0.http.allowedHosts.0: must be a host such as/],
     [http({}, { id: { type: 'text' } }), /^0.input.id.type: must be one of .*, not "text"/],
@@ -141,14 +142,11 @@ describe('toolsSchema', () => {
     [url(`https://shop.example/${secret('KEY')}/{id}`), /^0.http.url: must not contain a secret/],
     [http({}, { id: { ...id, default: secret('KEY') } }), /^0.input.id.default: must not contain a secret/],
     [{ ...http(), description: secret('KEY') }, /^0.description: must not contain a secret/],
-    [
-      http({ headers: { A: secret('a-b') } }),
-      /^0.http.headers.A: contains a "\$\{" that is not a secret reference/,
-    ],
-    [http({ headers: { A: 'a\nb' } }), '0.http.headers.A: must contain only printable ASCII characters'],
-    [http({ headers: { 'A B': 'a' } }), '0.http.headers.A B: is not a valid header name'],
-    [http({ headers: { Host: 'a' } }), '0.http.headers.Host: is reserved: the service sets it'],
-    [http({ headers: { A: 1 } }), '0.http.headers.A: must be a string, not 1'],
+    [headers({ A: secret('a-b') }), /^0.http.headers.A: contains a "\$\{" that is not a secret reference/],
+    [headers({ A: 'a\nb' }), '0.http.headers.A: must contain only printable ASCII characters'],
+    [headers({ 'A B': 'a' }), '0.http.headers.A B: is not a valid header name'],
+    [headers({ Host: 'a' }), '0.http.headers.Host: is reserved: the service sets it'],
+    [headers({ A: 1 }), '0.http.headers.A: must be a string, not 1'],
     [http({ query: ['nope'] }), '0.http.query.0: "nope" is not declared in input'],
     [http({ query: ['id'] }), '0.http.query.0: "id" is already sent in the path or query'],
     [

@@ -19,14 +19,13 @@ export async function openDeclared(declared: object[], overrides: Partial<ToolDe
   return tools
 }
 
-export function call(
+export const call = (
   tools: Tools,
   name: string,
   input: Json,
   signal: AbortSignal = new AbortController().signal,
-): Promise<ToolResult> {
-  return tools.call({ id: 'call-1', name, input, error: null }, { idempotencyKey: 'run/1/call-1', signal })
-}
+  idempotencyKey = 'run/1/call-1',
+): Promise<ToolResult> => tools.call({ id: 'call-1', name, input, error: null }, { idempotencyKey, signal })
 
 const POSITION = '0195f3a0-0000-7000-8000-000000000000-3'
 
@@ -34,16 +33,8 @@ const POSITION = '0195f3a0-0000-7000-8000-000000000000-3'
 export const ODD_KEY = `${POSITION}-вызов 1\r\nx: y ${'signature'.repeat(3_000)}`
 export const SENT_KEY = new RegExp(`^${POSITION}-[0-9a-f]{32}$`)
 
-export const callAs = (
-  tools: Tools,
-  name: string,
-  input: Json,
-  idempotencyKey: string,
-): Promise<ToolResult> =>
-  tools.call(
-    { id: 'call-1', name, input, error: null },
-    { idempotencyKey, signal: new AbortController().signal },
-  )
+export const callAs = (tools: Tools, name: string, input: Json, idempotencyKey: string) =>
+  call(tools, name, input, undefined, idempotencyKey)
 
 /** An HTTP tool named `get` for a loopback server. */
 export function httpTool(host: string, overrides: Record<string, unknown> = {}) {

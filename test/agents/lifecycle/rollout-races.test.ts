@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { archiveAgent, promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
+import { archiveAgent } from '../../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
 import { ServiceError } from '../../../lib/core/errors.ts'
 import type { Rollout } from '../../../lib/core/rollout.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { endRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
-import { system } from '../../../lib/system.ts'
 import { aVersion, RolloutRun } from '../../support/rollouts/rollout-run.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
 
@@ -41,29 +39,16 @@ describe('16 processes that change an agent at the same time', () => {
   it('leave one current version, and at most one rollout of another version that is published and not retired', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { run, old, table, reference, executions } = await newRun()
-      const { agents } = openStores(table)
       const [draft, current] = [run.next, run.current]
       const act = [
         () => run.start({ versionId: draft.id, abort: ABORT }).then(({ rollout }) => rollout),
         () => run.start({ versionId: old.id, percent: 50 }).then(({ rollout }) => rollout),
-        () =>
-          promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: draft.id }).then(
-            () => 'promoted draft',
-          ),
-        () =>
-          promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: old.id }).then(
-            () => 'rolled back',
-          ),
-        () =>
-          retireVersion({ ...reference, versionId: draft.id }, new Date().toISOString()).then(
-            () => 'retired',
-          ),
+        () => run.promote(draft.id).then(() => 'promoted draft'),
+        () => run.promote(old.id).then(() => 'rolled back'),
+        () => run.retire(draft.id).then(() => 'retired'),
         () => deleteDraft({ ...reference, executions, versionId: draft.id }).then(() => 'deleted'),
         () => run.stop().then(() => 'stopped'),
-        () =>
-          promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: current.id }).then(
-            () => 'promoted current',
-          ),
+        () => run.promote(current.id).then(() => 'promoted current'),
       ]
       const results = await Promise.all(
         Array.from({ length: PROCESSES }, (_, process) => act[process % act.length]?.().catch(refused)),
@@ -72,7 +57,7 @@ describe('16 processes that change an agent at the same time', () => {
       const agent = await run.agent()
       const { rollout, retired } = agent
       expect([draft.id, old.id, current.id], note).toContain(agent.current?.id)
-      const stored = await agents.getVersion({ ...draft, id: draft.id })
+      const stored = await run.getVersion()
       if (results.includes('deleted')) {
         expect(stored, note).toBeNull()
         expect([agent.current?.id, agent.draftVersionId, rollout?.versionId], note).not.toContain(draft.id)
@@ -84,9 +69,7 @@ describe('16 processes that change an agent at the same time', () => {
       expect(told, note).toContainEqual(rollout)
       expect(rollout.versionId, note).not.toBe(agent.current?.id)
       expect(retired[rollout.versionId], note).toBeUndefined()
-      expect(await agents.getVersion({ ...draft, id: rollout.versionId }), note).toMatchObject({
-        status: 'PUBLISHED',
-      })
+      expect(await run.getVersion(rollout.versionId), note).toMatchObject({ status: 'PUBLISHED' })
       if (rollout.abort) {
         expect(agent.draftVersionId, note).not.toBe(draft.id)
         expect(await openStores(table).rollouts.listWatched(), note).toHaveLength(1)
@@ -96,26 +79,23 @@ describe('16 processes that change an agent at the same time', () => {
 
   it('end a rollout once: by hand, by a promotion, or by an abort that is told', async () => {
     for (let round = 0; round < ROUNDS; round++) {
-      const { run, reference } = await newRun()
+      const { run } = await newRun()
       run.outbox.addWebhook({ types: ['rollout.aborted'] })
       await run.start({ abort: ABORT })
       await run.end(run.next, 2, { every: 1 })
       run.outbox.pass(120_000)
       let ended = 0
-      const end: typeof reference.store.endRollout = async (params) => {
-        const agent = await reference.store.endRollout(params)
-        if (agent) ended++
-        return agent
-      }
-      const stopping = { ...reference, store: { ...reference.store, endRollout: end } }
+      const stop = () =>
+        run.endWith(async (end, params) => {
+          const agent = await end(params)
+          if (agent) ended++
+          return agent
+        })
       const ways = [
         () => run.sweep().then(() => 'swept'),
         // One that loses the race succeeds, too: the rollout that it has read has ended.
-        () => endRollout(stopping).then(() => 'stopped'),
-        () =>
-          promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: run.next.id }).then(
-            () => 'promoted',
-          ),
+        () => stop().then(() => 'stopped'),
+        () => run.promote().then(() => 'promoted'),
       ]
       const results = await Promise.all(
         Array.from({ length: PROCESSES }, (_, n) => ways[(n + round) % ways.length]?.().catch(refused)),

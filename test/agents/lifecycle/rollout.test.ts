@@ -1,32 +1,31 @@
 import { describe, expect, it } from 'vitest'
-import { archiveAgent, promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
+import { archiveAgent } from '../../../lib/agents/lifecycle/change-agent.ts'
 import { deleteDraft } from '../../../lib/agents/lifecycle/delete-draft.ts'
 import { publishAgent } from '../../../lib/agents/lifecycle/publish-agent.ts'
 import { resolveVersion } from '../../../lib/agents/resolve-version.ts'
+import type { AgentStore } from '../../../lib/core/ports/agents.ts'
 import { findBreach, type RolloutFigures, selects } from '../../../lib/core/rollout.ts'
 import { agentStore } from '../../../lib/dynamodb/agent-store.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
-import { endRollout } from '../../../lib/engine/rollouts/change-rollout.ts'
 import { buildRunRequest } from '../../../lib/engine/submit/run-request.ts'
 import { system } from '../../../lib/system.ts'
 import { countReads } from '../../support/engine/count-reads.ts'
 import { mortalTable, RolloutRun } from '../../support/rollouts/rollout-run.ts'
 import { memoryTable } from '../../support/tables/memory-table.ts'
+import { wrapTable } from '../../support/tables/wrap-table.ts'
 
 const RUNS = 10_000
 const VERSION = '01a2003b-879e-76ff-97ee-7005494d15b8'
 /** Always the same ones. */
 const executionId = (n: number) => `01a2003a-d1f2-7169-a695-${n.toString(16).padStart(12, '0')}`
+const runsOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ executionId: executionId(n), tenantId: `tenant-${n}` }))
 const newRun = () => RolloutRun.create(memoryTable(), Date.now())
 
 describe('selects', () => {
   it.each(['tenant', 'execution'] as const)('hits the percentage of 10,000 fixed ids by %s', (key) => {
     for (const percent of [1, 10, 50, 99, 100]) {
-      const runs = Array.from({ length: RUNS }, (_, n) => ({
-        executionId: executionId(n),
-        tenantId: `tenant-${n}`,
-      }))
-      const hits = runs.filter((run) => selects({ versionId: VERSION, percent, key }, run)).length
+      const hits = runsOf(RUNS).filter((run) => selects({ versionId: VERSION, percent, key }, run)).length
       expect(Math.abs((hits / RUNS) * 100 - percent), `${percent} %: ${hits}`).toBeLessThanOrEqual(1)
       if (percent === 100) expect(hits).toBe(RUNS)
     }
@@ -35,12 +34,11 @@ describe('selects', () => {
   it('keeps the tenants that have the version while the percentage grows from 1 to 100', () => {
     for (let n = 0; n < 50; n++) {
       let had = false
+      const tenantId = `tenant-${n}`
       for (let percent = 1; percent <= 100; percent++) {
+        const rollout = { versionId: VERSION, percent, key: 'tenant' } as const
         const [first, second] = [0, 1].map((run) =>
-          selects(
-            { versionId: VERSION, percent, key: 'tenant' },
-            { tenantId: `tenant-${n}`, executionId: executionId(n * 1_000 + percent * 2 + run) },
-          ),
+          selects(rollout, { tenantId, executionId: executionId(n * 1_000 + percent * 2 + run) }),
         )
         expect(second).toBe(first)
         if (had) expect(first).toBe(true)
@@ -52,12 +50,7 @@ describe('selects', () => {
 
   it('gives another version to other tenants', () => {
     const chosen = (versionId: string) =>
-      Array.from({ length: 1_000 }, (_, n) =>
-        selects(
-          { versionId, percent: 50, key: 'tenant' },
-          { tenantId: `tenant-${n}`, executionId: executionId(n) },
-        ),
-      )
+      runsOf(1_000).map((run) => selects({ versionId, percent: 50, key: 'tenant' }, run))
     const [first, second] = [chosen(VERSION), chosen(system.newId())]
     const same = first.filter((isChosen, n) => isChosen === second[n]).length
     expect(same).toBeGreaterThan(400)
@@ -94,35 +87,25 @@ describe('findBreach', () => {
 })
 
 describe('a rollout', () => {
-  const resolve = (
-    run: RolloutRun,
-    {
-      tenantId = null as string | null,
-      executionId = system.newId(),
-      versionId = undefined as string | undefined,
-    } = {},
-    store = run.referenceOn(run.table).store,
-  ) => resolveVersion({ ...run.referenceOn(run.table), store, versionId, run: { tenantId, executionId } })
+  type Given = { tenantId?: string | null; executionId?: string; versionId?: string | undefined }
+  const resolve = (run: RolloutRun, { versionId, ...given }: Given = {}, store?: AgentStore) =>
+    resolveVersion({
+      ...run.referenceOn(run.table),
+      ...(store && { store }),
+      ...{ versionId, run: { tenantId: null, executionId: system.newId(), ...given } },
+    })
 
   it('selects the version of runs, but not of those that name one, and publishes its draft without making it current', async () => {
     const run = await newRun()
     await run.start({ percent: 100 })
-    expect(await resolve(run)).toMatchObject({
-      version: { id: run.next.id, status: 'PUBLISHED' },
-      selectedBy: 'ROLLOUT',
-    })
-    const versionId = run.current.id
-    expect(await resolve(run, { versionId })).toMatchObject({
-      version: { id: versionId },
-      selectedBy: 'REQUEST',
-    })
-    expect(await run.agent()).toMatchObject({
-      current: { id: versionId },
-      draftVersionId: null,
-      rollout: { versionId: run.next.id, percent: 100, key: 'tenant' },
-    })
+    const [next, id] = [run.next.id, run.current.id]
+    const version = { id: next, status: 'PUBLISHED' }
+    expect(await resolve(run)).toMatchObject({ version, selectedBy: 'ROLLOUT' })
+    expect(await resolve(run, { versionId: id })).toMatchObject({ version: { id }, selectedBy: 'REQUEST' })
+    const rollout = { versionId: next, percent: 100, key: 'tenant' }
+    expect(await run.agent()).toMatchObject({ current: { id }, draftVersionId: null, rollout })
     await run.stop()
-    expect(await resolve(run)).toMatchObject({ version: { id: versionId }, selectedBy: 'CURRENT' })
+    expect(await resolve(run)).toMatchObject({ version: { id }, selectedBy: 'CURRENT' })
   })
 
   it('decides by tenant, or by execution', async () => {
@@ -176,60 +159,54 @@ describe('a rollout', () => {
     const second = await run.start({ percent: 100 })
     expect(second.rollout.startedAt).toBe(first.rollout.startedAt)
     expect(second.rollout.updatedAt).not.toBe(first.rollout.updatedAt)
-    await promoteVersion({
-      by: { by: 'author' },
-      ...run.referenceOn(run.table),
-      system,
-      versionId: run.next.id,
-    })
+    await run.promote()
     const back = await run.start({ versionId: run.current.id })
     expect(back.rollout.startedAt).not.toBe(first.rollout.startedAt)
   })
 
   it('is ended by a promotion and by a publish, and its version cannot be retired', async () => {
     const run = await newRun()
-    const reference = run.referenceOn(run.table)
     await run.start()
-    const retiring = retireVersion({ ...reference, versionId: run.next.id }, new Date().toISOString())
-    await expect(retiring).rejects.toMatchObject({
+    await expect(run.retire()).rejects.toMatchObject({
       code: 'VersionNotRetirable',
       message: expect.stringContaining('End the rollout'),
     })
-    await promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: run.next.id })
+    await run.promote()
     expect((await run.agent()).rollout).toBeNull()
     await run.start({ versionId: run.current.id })
     // That of the current version: nothing changes.
-    await promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: run.next.id })
+    await run.promote()
     expect((await run.agent()).rollout).not.toBeNull()
     const { organizationId, createdBy, inputSchema: input, outputSchema: output } = run.current
     const document = { ...run.current, title: 'Third', input, output, tools: [] }
     const agent = { document, code: null } as never
-    await publishAgent({ store: reference.store, system, organizationId, createdBy, agent, draft: false })
+    const { store } = run.referenceOn(run.table)
+    await publishAgent({ store, system, organizationId, createdBy, agent, draft: false })
     expect((await run.agent()).rollout).toBeNull()
   })
 
+  /** Ends the rollout, but first does this, once. */
+  const endAfter = (run: RolloutRun, work: (end: () => Promise<unknown>) => Promise<unknown>) => {
+    let isFirst = true
+    return run.endWith(async (end, params) => {
+      if (isFirst) await work(() => end(params))
+      isFirst = false
+      return end(params)
+    })
+  }
+
   it('ends for good what was read, but not what replaced it, nor twice', async () => {
     const run = await newRun()
-    const reference = run.referenceOn(run.table)
-    const endAfter = (work: (end: typeof reference.store.endRollout) => Promise<unknown>) => {
-      let isFirst = true
-      const end: typeof reference.store.endRollout = async (params) => {
-        if (isFirst) await work(() => reference.store.endRollout(params))
-        isFirst = false
-        return reference.store.endRollout(params)
-      }
-      return endRollout({ ...reference, store: { ...reference.store, endRollout: end } })
-    }
     await run.start()
-    await endAfter(() => run.start({ percent: 20 }))
+    await endAfter(run, () => run.start({ percent: 20 }))
     expect((await run.agent()).rollout).toBeNull()
     await run.start()
     // The response of the first write is lost.
-    await endAfter((end) => end({} as never))
+    await endAfter(run, (end) => end())
     expect((await run.agent()).rollout).toBeNull()
     await run.start()
-    await endAfter(async () => {
-      await promoteVersion({ by: { by: 'author' }, ...reference, system, versionId: run.next.id })
+    await endAfter(run, async () => {
+      await run.promote()
       await run.start({ versionId: run.current.id })
     })
     expect((await run.agent()).rollout?.versionId).toBe(run.current.id)
@@ -238,18 +215,11 @@ describe('a rollout', () => {
   it('of the same version stays if it was started again while the first one was being ended', async () => {
     const run = await newRun()
     const { rollout: first } = await run.start()
-    const { store, ...reference } = run.referenceOn(run.table)
-    let isFirst = true
-    const end: typeof store.endRollout = async (params) => {
-      if (isFirst) {
-        isFirst = false
-        await run.stop()
-        run.outbox.pass(1_000)
-        await run.start({ percent: 20 })
-      }
-      return store.endRollout(params)
-    }
-    await endRollout({ ...reference, store: { ...store, endRollout: end } })
+    await endAfter(run, async () => {
+      await run.stop()
+      run.outbox.pass(1_000)
+      await run.start({ percent: 20 })
+    })
     const { rollout } = await run.agent()
     expect(rollout).toMatchObject({ versionId: first.versionId, percent: 20 })
     expect(rollout?.startedAt).not.toBe(first.startedAt)
@@ -257,30 +227,22 @@ describe('a rollout', () => {
 
   it('is refused for the current version, for a retired or unknown one, and for an agent without a current one', async () => {
     const run = await newRun()
-    const reference = run.referenceOn(run.table)
     await expect(run.start({ versionId: run.current.id })).rejects.toMatchObject({
       errors: [{ path: '/versionId', message: expect.stringContaining('current version') }],
     })
     await expect(run.start({ versionId: system.newId() })).rejects.toMatchObject({ code: 'VersionNotFound' })
-    await retireVersion({ ...reference, versionId: run.next.id }, new Date().toISOString())
+    await run.retire()
     await expect(run.start()).rejects.toMatchObject({ code: 'VersionRetired', status: 409 })
     await expect(run.rollout()).rejects.toMatchObject({ code: 'RolloutNotFound' })
     await expect(run.stop()).rejects.toMatchObject({ code: 'RolloutNotFound' })
-    const { agentId, organizationId } = run.current
-    expect(
-      await agentStore(run.table).getVersion({ organizationId, agentId, id: run.next.id }),
-    ).toMatchObject({
-      status: 'DRAFT',
-    })
+    expect(await run.getVersion()).toMatchObject({ status: 'DRAFT' })
   })
 })
 
 describe('a draft that was to be released', () => {
-  const released = { rollout: 'rollout', promotion: 'promotion' } as const
-  const release = (run: RolloutRun, how: keyof typeof released, table = run.table) =>
-    how === 'rollout'
-      ? run.start({}, table)
-      : promoteVersion({ by: { by: 'author' }, ...run.referenceOn(table), system, versionId: run.next.id })
+  const released = ['rollout', 'promotion'] as const
+  const release = (run: RolloutRun, how: (typeof released)[number], table = run.table) =>
+    how === 'rollout' ? run.start({}, table) : run.promote(run.next.id, table)
   const draftOf = async (run: RolloutRun) => {
     const { organizationId, agentId } = run.current
     const store = agentStore(run.table)
@@ -297,7 +259,7 @@ describe('a draft that was to be released', () => {
       versionId: run.next.id,
     })
 
-  it.each(Object.values(released))(
+  it.each(released)(
     'stays a draft, which can be deleted, if the process of its %s dies in between',
     async (how) => {
       let deaths = 0
@@ -324,7 +286,7 @@ describe('a draft that was to be released', () => {
     },
   )
 
-  it.each(Object.values(released))('stays a draft if the agent is archived during its %s', async (how) => {
+  it.each(released)('stays a draft if the agent is archived during its %s', async (how) => {
     const run = await newRun()
     const update: typeof run.table.update = async (key, change) => {
       if (change.set?.status === 'PUBLISHED')
@@ -340,33 +302,22 @@ describe('a draft that was to be released', () => {
     await expect(remove(run)).rejects.toMatchObject({ code: 'VersionPublished' })
   })
 
-  it.each(Object.values(released))('is released or deleted, whatever is first, by a %s', async (how) => {
+  it.each(released)('is released or deleted, whatever is first, by a %s', async (how) => {
     for (let request = 0; request < 8; request++) {
       const run = await newRun()
       const dying = mortalTable(run.table, { request: 3, isAfter: true })
       await release(run, how, dying.table).catch(() => undefined)
       let requests = 0
       // As a whole between two requests of the release.
-      const interfere = async () => {
-        if (requests++ === request)
+      const interfered = wrapTable(run.table, (method, send) => async (...args) => {
+        if (['get', 'update'].includes(method) && requests++ === request)
           await remove(run).catch(({ code }) => expect(code).toBe('VersionPublished'))
-      }
-      const get: typeof run.table.get = async (...args) => {
-        await interfere()
-        return run.table.get(...args)
-      }
-      const update: typeof run.table.update = async (...args) => {
-        await interfere()
-        return run.table.update(...args)
-      }
-      await release(run, how, { ...run.table, get, update }).catch(({ code }) =>
-        expect(code).toBe('VersionNotFound'),
-      )
+        return send(...args)
+      })
+      await release(run, how, interfered).catch(({ code }) => expect(code).toBe('VersionNotFound'))
       const { current, rollout } = await run.agent()
       const isReleased = [current?.id, rollout?.versionId].includes(run.next.id)
-      const { organizationId, agentId } = run.current
-      const stored = await agentStore(run.table).getVersion({ organizationId, agentId, id: run.next.id })
-      expect(stored?.status, `${request}`).toBe(isReleased ? 'PUBLISHED' : undefined)
+      expect((await run.getVersion())?.status, `${request}`).toBe(isReleased ? 'PUBLISHED' : undefined)
     }
   })
 })

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { findEmailAddresses } from '../../../agents/redact-pii/email/find-email-addresses.ts'
+import type { Detector } from '../../../agents/redact-pii/entity.ts'
 import { maskSpans } from '../../../agents/redact-pii/mask.ts'
 import { createPhoneNumberDetector } from '../../../agents/redact-pii/phone/find-phone-numbers.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { type Case, findTexts, SIMPLE_EMAIL_PATTERNS } from './redaction.ts'
+import { type Case, findTexts, SIMPLE_EMAIL_PATTERNS, testDetector } from './redaction.ts'
 
 describe('findEmailAddresses', () => {
   const VALID: Case[] = [
@@ -54,38 +55,25 @@ describe('findEmailAddresses', () => {
     'user@192.168.1.1',
   ]
 
-  describe('findEmailAddresses', () => {
-    test.each(VALID)('finds the addresses in %j', (text, found) => {
-      expect(findTexts(findEmailAddresses, text)).toEqual(found)
-    })
-    test.each(IN_MARKUP)('excludes the markup in %j', (text, found) => {
-      expect(findTexts(findEmailAddresses, text)).toEqual(found)
-    })
-    test.each(UNUSUAL)('finds the whole unusual address in %j', (text, found) => {
-      expect(findTexts(findEmailAddresses, text)).toEqual(found)
-    })
-    test.each(NONE)('finds nothing in %j', (text) => {
-      expect(findTexts(findEmailAddresses, text)).toEqual([])
-    })
+  testDetector(findEmailAddresses, [...VALID, ...IN_MARKUP, ...UNUSUAL], NONE)
 
-    it('leaves no match of a simple email pattern in any text', () => {
-      const piece = fc.constantFrom(
-        ...'@@@@...a1-_+%/"[]=\' ü漢\ud800'.split(''),
-        'com',
-        'co.uk',
-        '@b.c1',
-        '2.0.0-rc',
-        '\u{1d4b6}',
-      )
-      fc.assert(
-        fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
-          const text = pieces.join('')
-          const rest = maskSpans(text, findEmailAddresses(text))
-          for (const find of SIMPLE_EMAIL_PATTERNS) expect(find(rest)).toEqual([])
-        }),
-        { numRuns: propertyRuns(20_000) },
-      )
-    })
+  it('leaves no match of a simple email pattern in any text', () => {
+    const piece = fc.constantFrom(
+      ...'@@@@...a1-_+%/"[]=\' ü漢\ud800'.split(''),
+      'com',
+      'co.uk',
+      '@b.c1',
+      '2.0.0-rc',
+      '\u{1d4b6}',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
+        const text = pieces.join('')
+        const rest = maskSpans(text, findEmailAddresses(text))
+        for (const find of SIMPLE_EMAIL_PATTERNS) expect(find(rest)).toEqual([])
+      }),
+      { numRuns: propertyRuns(20_000) },
+    )
   })
 })
 
@@ -154,23 +142,18 @@ describe('findPhoneNumbers', () => {
     'Chen Li. VLDB J. 12(3): 211-227 (2003)',
   ]
 
-  describe('createPhoneNumberDetector', () => {
-    test.each([...INTERNATIONAL, ...US])('finds exactly %j', (number) => {
-      expect(findTexts(createPhoneNumberDetector(), `Ring ${number}, please`)).toEqual([number])
-      expect(findTexts(createPhoneNumberDetector(), number)).toEqual([number])
-    })
-    test.each(IN_CONTEXT)('finds the numbers in %j', (text, found) => {
-      expect(findTexts(createPhoneNumberDetector(), text)).toEqual(found)
-    })
-    test.each(NONE)('finds nothing in %j', (text) => {
-      expect(findTexts(createPhoneNumberDetector(), text)).toEqual([])
-    })
+  /** A detector is for one text. */
+  const detect: Detector = (text) => createPhoneNumberDetector()(text)
 
-    it('finds every one of 2,000 numbers', () => {
-      const numbers = Array.from({ length: 2000 }, (_, index) => `415-555-${1000 + index}`)
-      expect(
-        findTexts(createPhoneNumberDetector(), `${'2015-12-31 '.repeat(2000)}${numbers.join(', ')}`),
-      ).toEqual(numbers)
-    })
+  test.each([...INTERNATIONAL, ...US])('finds exactly %j', (number) => {
+    expect(findTexts(detect, `Ring ${number}, please`)).toEqual([number])
+    expect(findTexts(detect, number)).toEqual([number])
+  })
+
+  testDetector(detect, IN_CONTEXT, NONE)
+
+  it('finds every one of 2,000 numbers', () => {
+    const numbers = Array.from({ length: 2000 }, (_, index) => `415-555-${1000 + index}`)
+    expect(findTexts(detect, `${'2015-12-31 '.repeat(2000)}${numbers.join(', ')}`)).toEqual(numbers)
   })
 })

@@ -5,7 +5,7 @@ import { findIpv4Addresses, findIpv6Addresses } from '../../../agents/redact-pii
 import { findPaymentCards } from '../../../agents/redact-pii/find-payment-cards.ts'
 import { findSocialSecurityNumbers } from '../../../agents/redact-pii/find-social-security-numbers.ts'
 import { MASK } from '../../../agents/redact-pii/mask.ts'
-import { type Case, findTexts } from './redaction.ts'
+import { type Case, findTexts, testDetector } from './redaction.ts'
 
 /** Examples from the SWIFT IBAN registry. */
 const IBANS = [
@@ -51,12 +51,7 @@ describe('findIbans', () => {
       for (const form of [groupByFour(iban, separator), groupByFour(iban.toLowerCase(), separator)])
         expect(findTexts(findIbans, `to ${form} now`)).toEqual([form])
   })
-  test.each(IN_CONTEXT)('finds the IBANs in %j', (text, found) => {
-    expect(findTexts(findIbans, text)).toEqual(found)
-  })
-  test.each(NONE)('finds nothing in %j', (text) => {
-    expect(findTexts(findIbans, text)).toEqual([])
-  })
+  testDetector(findIbans, IN_CONTEXT, NONE)
 
   it('rejects an IBAN with one digit changed', () => {
     for (const digit of '012456789') expect(findIbans(`DE89${digit}70400440532013000`)).toEqual([])
@@ -101,23 +96,9 @@ const NO_IPV6 = [
   '1:2:3:4:5:6:7:8:9, 2001:db8::1::2, 12345::1, :beef:',
 ]
 
-describe('findIpv4Addresses', () => {
-  test.each(IPV4)('finds the addresses in %j', (text, found) => {
-    expect(findTexts(findIpv4Addresses, text)).toEqual(found)
-  })
-  test.each(NO_IPV4)('finds nothing in %j', (text) => {
-    expect(findTexts(findIpv4Addresses, text)).toEqual([])
-  })
-})
+describe('findIpv4Addresses', () => testDetector(findIpv4Addresses, IPV4, NO_IPV4))
 
-describe('findIpv6Addresses', () => {
-  test.each(IPV6)('finds the addresses in %j', (text, found) => {
-    expect(findTexts(findIpv6Addresses, text)).toEqual(found)
-  })
-  test.each(NO_IPV6)('finds nothing in %j', (text) => {
-    expect(findTexts(findIpv6Addresses, text)).toEqual([])
-  })
-})
+describe('findIpv6Addresses', () => testDetector(findIpv6Addresses, IPV6, NO_IPV6))
 
 /** Test numbers published by the networks. */
 const CARDS = {
@@ -167,12 +148,7 @@ describe('findPaymentCards', () => {
   test.each(Object.entries(CARDS))('finds a number of type %s', (_, card) => {
     expect(findTexts(findPaymentCards, `Card ${card}.`)).toEqual([card])
   })
-  test.each(GROUPED)('finds the cards in %j', (text, found) => {
-    expect(findTexts(findPaymentCards, text)).toEqual(found)
-  })
-  test.each(NONE)('finds nothing in %j', (text) => {
-    expect(findTexts(findPaymentCards, text)).toEqual([])
-  })
+  testDetector(findPaymentCards, GROUPED, NONE)
 
   it('accepts exactly one of ten possible check digits', () => {
     fc.assert(
@@ -207,17 +183,11 @@ describe('findSocialSecurityNumbers', () => {
     '123456789',
     'assn 123456789',
     `SSN${' '.repeat(60)}123456789`,
+    // The keyword is beyond masked text.
+    `SSN ${MASK} 123456789`,
     '100 123 45 6789 200',
     'SSN 000123456',
   ]
 
-  test.each(VALID)('finds the numbers in %j', (text, found) => {
-    expect(findTexts(findSocialSecurityNumbers, text)).toEqual(found)
-  })
-  test.each(NONE)('finds nothing in %j', (text) => {
-    expect(findTexts(findSocialSecurityNumbers, text)).toEqual([])
-  })
-  test('ignores a keyword beyond masked text', () => {
-    expect(findTexts(findSocialSecurityNumbers, `SSN ${MASK} 123456789`)).toEqual([])
-  })
+  testDetector(findSocialSecurityNumbers, VALID, NONE)
 })

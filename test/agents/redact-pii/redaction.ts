@@ -1,3 +1,4 @@
+import { expect, it } from 'vitest'
 import type { Output } from '../../../agents/redact-pii/agent.types.ts'
 import type { Detector } from '../../../agents/redact-pii/entity.ts'
 
@@ -25,6 +26,14 @@ export const findTexts = (detect: Detector, text: string): string[] =>
   detect(text).map(({ start, end }) => text.slice(start, end))
 
 export type Case = [text: string, expected: string[]]
+
+/** What a detector finds in texts, and the texts in which it finds nothing. */
+export function testDetector(detect: Detector, found: Case[], nothing: string[]) {
+  const cases = [...found, ...nothing.map((text): Case => [text, []])]
+  it.each(cases)('finds in %j: %j', (text, expected) => {
+    expect(findTexts(detect, text)).toEqual(expected)
+  })
+}
 
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([address]) => address)
 const lastLabel = (address: string) => address.slice(address.lastIndexOf('.') + 1)

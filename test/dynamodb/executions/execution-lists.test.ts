@@ -1,18 +1,17 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Execution } from '../../../lib/core/execution.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Execution, failure } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { timeOfId } from '../../../lib/core/ids.ts'
-import { NO_USAGE } from '../../../lib/core/model-usage.ts'
 import type { PageRequest } from '../../../lib/core/ports/system.ts'
 import type { Wait } from '../../../lib/core/wait.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { executionKey } from '../../../lib/dynamodb/table/keys.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
-import { EMULATORS, readPages, tableOn } from '../../support/tables/emulators.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { EMULATORS, readPages } from '../../support/tables/emulators.ts'
+import { emulatedTable } from '../../support/tables/memory-table.ts'
 
 const AT = '2026-11-22T08:00:00.000Z'
 const AGENTS = [system.newId(), system.newId()]
@@ -25,10 +24,11 @@ const WAITING = {
   none: (execution: Execution) => !isSuspended(execution),
 }
 
-describe.each(EMULATORS)('executionLists on %s', (emulator) => {
-  const name = `lists-${system.newId()}`
+describe.each(EMULATORS)('executionLists on %s', async (emulator) => {
+  const table = await emulatedTable(emulator)
   const organizationId = system.newId()
-  const store = executionStore(tableOn(emulator, name))
+  const everything = { organizationId, agentId: null, tenantId: null, status: null, limit: 100, after: null }
+  const store = executionStore(table)
   /** Newest first. */
   let stored: Execution[] = []
 
@@ -43,19 +43,13 @@ describe.each(EMULATORS)('executionLists on %s', (emulator) => {
     })
     await store.create({ execution })
     const status = STATUSES[Math.floor(number / 6) % 3]
-    const { id: executionId } = execution
+    const ended = { execution: leased(execution, 'me'), finishedAt: AT }
     if (status === 'ERROR' && number % 2 === 0)
-      await store.end({ organizationId, id: executionId, error: CANCELLED, finishedAt: AT })
-    else if (status === 'ERROR')
-      await store.finish({
-        execution: leased(execution, 'me'),
-        outcome: { status: 'ERROR', error: CANCELLED },
-        finishedAt: AT,
-      })
-    else if (status === 'SUCCESS') {
-      const outcome = { status, output: { text: 'x' }, steps: 0, usage: NO_USAGE, model: null }
-      await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
-    } else if (number % 6 > 2) await suspend(execution, number % 6 > 4 ? 'approval' : 'sleep')
+      await store.end({ organizationId, id: execution.id, error: CANCELLED, finishedAt: AT })
+    else if (status === 'ERROR') await store.finish({ ...ended, outcome: failure(CANCELLED) })
+    else if (status === 'SUCCESS')
+      await store.finish({ ...ended, outcome: { status, output: { text: 'x' }, ...NO_PROGRESS } })
+    else if (number % 6 > 2) await suspend(execution, number % 6 > 4 ? 'approval' : 'sleep')
     const record = await store.get(execution)
     if (!record) throw new Error('not stored')
     return record
@@ -67,16 +61,11 @@ describe.each(EMULATORS)('executionLists on %s', (emulator) => {
   }
 
   beforeAll(async () => {
-    await provisionTable(inject(emulator), name)
     for (let number = 0; number < 72; number++) stored = [await create(number), ...stored]
   })
 
-  const anyTime = fc.option(
-    fc.integer({ min: -20, max: 760 }).map((ms) => 1_800_000_000_000 + ms),
-    {
-      nil: undefined,
-    },
-  )
+  const time = fc.integer({ min: -20, max: 760 }).map((ms) => 1_800_000_000_000 + ms)
+  const anyTime = fc.option(time, { nil: undefined })
   const anyQuery = fc.record({
     agentId: fc.constantFrom(null, ...AGENTS),
     tenantId: fc.constantFrom(...TENANTS, 'nobody'),
@@ -109,20 +98,16 @@ describe.each(EMULATORS)('executionLists on %s', (emulator) => {
   })
 
   it('leave out what has been resumed since the index was written', async () => {
-    const page = { organizationId, agentId: null, tenantId: null, status: null, limit: 100, after: null }
-    const stale = stored.find(WAITING.approval) as Execution
+    const [stale, ...others] = stored.filter(WAITING.approval) as [Execution, ...Execution[]]
     // As the index shows it: the record itself has been resumed.
-    await tableOn(emulator, name).update(executionKey(stale.id), { remove: ['suspension'] })
-    const { items } = await store.listSummaries({ ...page, waiting: 'approval' })
-    expect(items.map(({ id }) => id)).toEqual(
-      stored.filter(WAITING.approval).flatMap(({ id }) => (id === stale.id ? [] : [id])),
-    )
-    await tableOn(emulator, name).update(executionKey(stale.id), { set: { suspension: stale.suspension } })
+    await table.update(executionKey(stale.id), { remove: ['suspension'] })
+    const { items } = await store.listSummaries({ ...everything, waiting: 'approval' })
+    expect(items.map(({ id }) => id)).toEqual(others.map(({ id }) => id))
+    await table.update(executionKey(stale.id), { set: { suspension: stale.suspension } })
   })
 
   it('return summaries without payloads', async () => {
-    const params = { organizationId, agentId: null, tenantId: null, status: null, limit: 100, after: null }
-    const { items } = await store.listSummaries(params)
+    const { items } = await store.listSummaries(everything)
     expect(items).toEqual(
       stored.map(({ input, output, inputAdaptations, feedback, logs, ...summary }) => summary),
     )

@@ -90,16 +90,15 @@ describe.each(EMULATORS)('a search in %s', (emulator) => {
       await put(stored)
     })
 
-    const isFound = (execution: Execution, search: ExecutionSearch) =>
-      (search.versionId === undefined || execution.versionId === search.versionId) &&
-      (search.source === undefined || execution.source === search.source) &&
-      (search.model === undefined || execution.model === search.model) &&
-      (search.errorCode === undefined || execution.error?.code === search.errorCode) &&
-      (search.errorText === undefined ||
-        (execution.error !== null &&
-          `${execution.error.code} ${execution.error.message}`
-            .toLowerCase()
-            .includes(search.errorText.toLowerCase())))
+    const isFound = ({ error, ...execution }: Execution, search: ExecutionSearch) => {
+      const { errorCode, errorText, ...same } = search
+      const text = error ? `${error.code} ${error.message}`.toLowerCase() : ''
+      return (
+        Object.entries(same).every(([name, value]) => execution[name as keyof typeof execution] === value) &&
+        (errorCode === undefined || error?.code === errorCode) &&
+        (errorText === undefined || text.includes(errorText.toLowerCase()))
+      )
+    }
 
     const anySearch = fc
       .record(
@@ -184,11 +183,7 @@ describe.each(EMULATORS)('a search in %s', (emulator) => {
     const params = { organizationId, agentId: null, limit: 100, search }
     const { ids, pages } = await readAll(params, { list: store.list })
     expect(ids).toEqual(large.map(({ id }) => id).toReversed())
-    expect(pages.map(({ size, executions }) => [size, executions])).toEqual([
-      [2, 2],
-      [2, 2],
-      [1, 1],
-    ])
+    expect(pages).toMatchObject([2, 2, 1].map((size) => ({ size, executions: size })))
   })
 
   describe('among 250 executions of one millisecond', () => {
@@ -212,27 +207,22 @@ describe.each(EMULATORS)('a search in %s', (emulator) => {
       expect(ids).toEqual([oldest.id])
     }
 
-    it('goes on although none of them matches, and some are deleted', () =>
-      expectOldest({ search: { source: 'SCHEDULE' } }))
-
-    it('goes on although the token may not use most of them', () =>
-      expectOldest({ search: { source: 'SCHEDULE' }, agentIds: [agentId] }))
-
-    it('goes on in lists that pass over them without a search', async () => {
-      await expectOldest({ status: 'SUCCESS' })
-      await expectOldest({ status: 'SUCCESS', agentIds: [agentId] })
-    })
+    const SEARCH = { source: 'SCHEDULE' as const }
+    it.each<[string, Partial<ExecutionListParams>]>([
+      ['although none of them matches, and some are deleted', { search: SEARCH }],
+      ['although the token may not use most of them', { search: SEARCH, agentIds: [agentId] }],
+      ['in lists that pass over them without a search', { status: 'SUCCESS' }],
+      ['in lists without a search, for such a token', { status: 'SUCCESS', agentIds: [agentId] }],
+    ])('goes on %s', (_, params) => expectOldest(params))
   })
 
   it('looks at 2,000 executions at most, and then says where to go on', { timeout: 60_000 }, async () => {
     const organizationId = system.newId()
     const oldest = finished({ id: v7({ msecs: AT - 1 }), organizationId, source: 'SCHEDULE' })
-    await put([
-      oldest,
-      ...Array.from({ length: 2_050 }, (_, number) =>
-        finished({ id: v7({ msecs: AT + number }), organizationId, source: 'API' }),
-      ),
-    ])
+    const newer = Array.from({ length: 2_050 }, (_, number) =>
+      finished({ id: v7({ msecs: AT + number }), organizationId, source: 'API' }),
+    )
+    await put([oldest, ...newer])
     const search = { source: 'SCHEDULE' as const }
     const { ids, pages } = await readAll({ organizationId, agentId: null, limit: 1, search })
     expect(ids).toEqual([oldest.id])

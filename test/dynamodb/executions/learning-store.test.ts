@@ -1,35 +1,30 @@
 import { randomBytes } from 'node:crypto'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Feedback } from '../../../lib/core/execution.ts'
-import { type Execution, failure } from '../../../lib/core/execution.ts'
+import { describe, expect, it } from 'vitest'
+import { type Execution, type Feedback, failure } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
-import { NO_USAGE } from '../../../lib/core/model-usage.ts'
 import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { system } from '../../../lib/system.ts'
-import { provisionTable } from '../../../local/emulators/provision.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
-import { EMULATORS, tableOn } from '../../support/tables/emulators.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
+import { EMULATORS } from '../../support/tables/emulators.ts'
 import { itemsIn } from '../../support/tables/items-in.ts'
+import { emulatedTable } from '../../support/tables/memory-table.ts'
 
 const at = '2027-01-15T08:00:00.000Z'
 const lease = { owner: 'me', expiresAt: Date.now() + 60_000 }
 const LARGE = { text: randomBytes(300_000).toString('base64') }
 const MEDIUM = { text: 'x'.repeat(9_000) }
 
+const RIGHT = { correctedOutput: { text: 'right' } }
+
 const feedbackOf = (overrides: Partial<Feedback> = {}): Feedback => ({
-  rating: 1,
-  correctedOutput: null,
-  note: null,
-  updatedAt: at,
+  ...{ rating: 1, correctedOutput: null, note: null, updatedAt: at },
   ...overrides,
 })
 
-describe.each(EMULATORS)('learningStore on %s', (emulator) => {
-  const name = `learning-${system.newId()}`
-  beforeAll(() => provisionTable(inject(emulator), name))
-  const table = tableOn(emulator, name)
+describe.each(EMULATORS)('learningStore on %s', async (emulator) => {
+  const table = await emulatedTable(emulator)
   const store = executionStore(table)
 
   const aScope = (tenantId: string | null = null) => ({
@@ -40,12 +35,12 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
   async function finished(given: Partial<NewExecution>, output: JsonObject | null = { text: 'out' }) {
     const execution = anExecution({ lease, ...given })
     await store.create({ execution })
-    const outcome = output
-      ? { status: 'SUCCESS' as const, output, steps: 1, usage: NO_USAGE, model: 'a/b' }
-      : failure(CANCELLED)
+    const outcome = output ? { status: 'SUCCESS' as const, output, ...NO_PROGRESS } : failure(CANCELLED)
     await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
     return execution
   }
+  const remove = (execution: Execution) => store.delete({ ...execution, now: Date.now() })
+  const feedbackFor = async (execution: Execution) => (await store.get(execution))?.feedback
   const give = ({ organizationId, id }: Execution, overrides: Partial<Feedback> = {}, isReview = true) => {
     const feedback = feedbackOf(overrides)
     return store.giveFeedback({ organizationId, id, feedback, isReview, writer: system.newId() })
@@ -59,25 +54,24 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
   describe('giveFeedback', () => {
     it('stores feedback, and replaces earlier feedback', async () => {
       const execution = await finished({})
-      const first = feedbackOf({ rating: -1, correctedOutput: { text: 'right' }, note: 'A note.' })
+      const first = feedbackOf({ rating: -1, ...RIGHT, note: 'A note.' })
       expect(await give(execution, first)).toMatchObject({ id: execution.id, feedback: first })
-      expect((await store.get(execution))?.feedback).toEqual(first)
+      expect(await feedbackFor(execution)).toEqual(first)
       await give(execution)
-      const after = await store.get(execution)
-      expect(after?.feedback).toEqual(feedbackOf())
-      expect(after).toMatchObject({ status: 'SUCCESS', output: { text: 'out' } })
+      expect(await feedbackFor(execution)).toEqual(feedbackOf())
+      expect(await store.get(execution)).toMatchObject({ status: 'SUCCESS', output: { text: 'out' } })
     })
 
     it('returns `open` or `missing`, and changes nothing, for an open, unknown, deleted or another organization’s execution', async () => {
       const open = anExecution({ lease })
       await store.create({ execution: open })
       expect(await give(open)).toBe('open')
-      expect((await store.get(open))?.feedback).toBeNull()
+      expect(await feedbackFor(open)).toBeNull()
       const execution = await finished({})
       expect(await give({ ...execution, organizationId: system.newId() })).toBe('missing')
-      expect((await store.get(execution))?.feedback).toBeNull()
+      expect(await feedbackFor(execution)).toBeNull()
       expect(await give({ ...execution, id: system.newId() })).toBe('missing')
-      expect(await store.delete({ ...execution, now: Date.now() })).toBe('deleted')
+      expect(await remove(execution)).toBe('deleted')
       expect(await give(execution, { correctedOutput: LARGE })).toBe('missing')
       expect(await chunksOf(execution)).toBe(0)
     })
@@ -88,7 +82,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       const racing = executionStore({
         ...table,
         writeMany: async (writes) => {
-          if (writes.some((write) => 'put' in write)) await store.delete({ ...execution, now: Date.now() })
+          if (writes.some((write) => 'put' in write)) await remove(execution)
           await table.writeMany(writes)
         },
       })
@@ -102,12 +96,12 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       const execution = await finished({})
       const large = feedbackOf({ correctedOutput: LARGE })
       await give(execution, large)
-      expect((await store.get(execution))?.feedback).toEqual(large)
+      expect(await feedbackFor(execution)).toEqual(large)
       expect(await chunksOf(execution)).toBeGreaterThan(0)
       await give(execution)
       expect(await chunksOf(execution)).toBe(0)
       await give(execution, large)
-      await store.delete({ ...execution, now: Date.now() })
+      await remove(execution)
       expect(await chunksOf(execution)).toBe(0)
     })
 
@@ -115,38 +109,34 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       const execution = await finished({})
       await give(execution, { correctedOutput: LARGE })
       const chunks = await chunksOf(execution)
-      await give(execution, {}, false)
-      expect(await chunksOf(execution)).toBe(chunks)
-      await give(execution, { correctedOutput: LARGE }, false)
-      expect(await chunksOf(execution)).toBe(2 * chunks)
-      await give(execution, {}, false)
-      expect(await chunksOf(execution)).toBe(chunks)
-      await give(execution)
-      expect(await chunksOf(execution)).toBe(0)
+      for (const [correctedOutput, isReview, times] of [
+        [null, false, 1],
+        [LARGE, false, 2],
+        [null, false, 1],
+        [null, true, 0],
+      ] as const) {
+        await give(execution, { correctedOutput }, isReview)
+        expect(await chunksOf(execution)).toBe(times * chunks)
+      }
     })
   })
 
   describe('renew', () => {
-    it('stores what a run learns from, for the lease owner only', async () => {
+    it('stores what a run learns from, for the lease owner only: nothing, or not chosen yet', async () => {
       const execution = anExecution({ lease })
       await store.create({ execution })
       const { id } = execution
       const other = { owner: 'you', expiresAt: lease.expiresAt }
       expect(await store.renew({ id, lease: other, learnedFrom: ['b'] })).toBeNull()
-      expect(await store.renew({ id, lease, learnedFrom: ['a'] })).toEqual({ watchedUntil: null })
-      await store.renew({ id, lease, progress: { steps: 1, usage: NO_USAGE, model: null } })
-      expect(await store.get(execution)).toMatchObject({ learnedFrom: ['a'], steps: 1 })
+      expect((await store.get(execution))?.learnedFrom).toBeNull()
+      for (const learnedFrom of [[], ['a']]) {
+        expect(await store.renew({ id, lease, learnedFrom })).toEqual({ watchedUntil: null })
+        await store.renew({ id, lease, progress: { ...NO_PROGRESS, steps: 1 } })
+        expect(await store.get(execution)).toMatchObject({ learnedFrom, steps: 1 })
+      }
       const outcome = failure(CANCELLED)
       const final = await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: at })
       expect(final?.learnedFrom).toEqual(['a'])
-    })
-
-    it('distinguishes a run without examples from one that has not chosen yet', async () => {
-      const execution = anExecution({ lease })
-      await store.create({ execution })
-      expect((await store.get(execution))?.learnedFrom).toBeNull()
-      await store.renew({ id: execution.id, lease, learnedFrom: [] })
-      expect((await store.get(execution))?.learnedFrom).toEqual([])
     })
   })
 
@@ -158,52 +148,43 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
 
     it('lists rated executions that can be examples: corrected ones, then liked ones, newest first', async () => {
       const scope = aScope('acme')
-      const [liked, corrected, failed, bad, unrated, large, newest] = await Promise.all([
-        finished(scope),
-        finished(scope),
-        finished(scope, null),
-        finished(scope),
-        finished(scope),
-        finished({ ...scope, input: MEDIUM }),
-        finished(scope),
-      ])
+      const [liked, corrected] = [await finished(scope), await finished(scope)]
       await give(liked)
-      await give(corrected, { rating: -1, correctedOutput: { text: 'right' } })
-      await give(failed, { rating: 1 })
-      await give(bad, { rating: -1 })
-      await give(large)
-      await give(newest, { correctedOutput: { text: 'right' } })
-      const ids = [corrected.id, newest.id].sort().reverse()
+      await give(corrected, { rating: -1, ...RIGHT })
+      await give(await finished(scope, null))
+      await give(await finished(scope), { rating: -1 })
+      await finished(scope)
+      await give(await finished({ ...scope, input: MEDIUM }))
+      const newest = await finished(scope)
+      await give(newest, RIGHT)
+      const ids = [newest.id, corrected.id]
       expect(await lessonsOf(scope)).toEqual([...ids.map((id) => [id, 'corrected']), [liked.id, 'liked']])
-      expect(await lessonsOf(scope, undefined, 1)).toEqual([[ids[0], 'corrected']])
-      expect(unrated.id).not.toBe('')
+      expect(await lessonsOf(scope, undefined, 1)).toEqual([[newest.id, 'corrected']])
     })
 
     it('follows the last feedback, and forgets deleted executions', async () => {
       const scope = aScope()
       const execution = await finished(scope)
-      const { id } = execution
-      await give(execution)
-      expect(await lessonsOf(scope)).toEqual([[id, 'liked']])
-      await give(execution, { correctedOutput: { text: 'right' } })
-      expect(await lessonsOf(scope)).toEqual([[id, 'corrected']])
-      await give(execution, { correctedOutput: MEDIUM })
-      expect(await lessonsOf(scope)).toEqual([])
-      await give(execution, { correctedOutput: LARGE })
-      expect(await lessonsOf(scope)).toEqual([])
-      await give(execution)
-      expect(await lessonsOf(scope)).toEqual([[id, 'liked']])
-      await give(execution, { rating: -1 })
-      expect(await lessonsOf(scope)).toEqual([])
-      await give(execution)
-      await store.delete({ ...execution, now: Date.now() })
+      for (const [feedback, kind] of [
+        [{}, 'liked'],
+        [RIGHT, 'corrected'],
+        [{ correctedOutput: MEDIUM }, null],
+        [{ correctedOutput: LARGE }, null],
+        [{}, 'liked'],
+        [{ rating: -1 }, null],
+        [{}, 'liked'],
+      ] as const) {
+        await give(execution, feedback)
+        expect(await lessonsOf(scope)).toEqual(kind ? [[execution.id, kind]] : [])
+      }
+      await remove(execution)
       expect(await lessonsOf(scope)).toEqual([])
     })
 
     it('is the same for reviewers however much other feedback there is, and for all also has that', async () => {
       const scope = aScope()
       const reviewed = await finished(scope)
-      await give(reviewed, { correctedOutput: { text: 'right' } })
+      await give(reviewed, RIGHT)
       const others = await Promise.all(Array.from({ length: 5 }, () => finished(scope)))
       for (const other of [reviewed, ...others])
         await give(other, { correctedOutput: { text: 'mine' } }, false)
@@ -229,7 +210,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       const embedding = { model: 'a/b', vector: Int8Array.of(-128, -1, 0, 1, 127) }
       const given = { organizationId, id, feedback: feedbackOf(), writer: 'w' }
       await store.giveFeedback({ ...given, embedding })
-      await give(execution, { correctedOutput: { text: 'right' } })
+      await give(execution, RIGHT)
       const [lesson] = await store.listLessons({ ...scope, limit: 1 })
       expect(lesson).toMatchObject({ text: 'x text', embedding })
       const other = { model: 'a/c', vector: Int8Array.of(3) }
@@ -245,7 +226,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       const rated = await finished(scope)
       await give(rated, { rating: -1 })
       const failed = await finished(scope, null)
-      await give(failed, { rating: -1, correctedOutput: { text: 'right' } })
+      await give(failed, { rating: -1, ...RIGHT })
       const common = { ...scope, note: null, cached: false, isCorrected: false, input: { text: 'x' } }
       const examples = await store.listExamples({ ...scope, limit: 10 })
       expect(examples).toEqual([
@@ -264,39 +245,27 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
         const [byDefault] = await store.getExamples({ ...scope, ids: [execution.id] })
         const [[reviewed], [all]] = [await examples('reviewers'), await examples('all')]
         expect(byDefault).toEqual(reviewed)
-        return [reviewed, all].map((example) => [example?.output.text, example?.rating])
+        const shown = (example: typeof all) => [example?.output.text, example?.rating]
+        return { reviewed: shown(reviewed), all: shown(all) }
       }
       await give(execution, { rating: -1, correctedOutput: { text: 'mine' } }, false)
-      expect(await shown()).toEqual([
-        ['out', null],
-        ['mine', -1],
-      ])
-      await give(execution, { rating: 1, correctedOutput: { text: 'right' } })
-      expect(await shown()).toEqual([
-        ['right', 1],
-        ['right', 1],
-      ])
+      expect(await shown()).toEqual({ reviewed: ['out', null], all: ['mine', -1] })
+      await give(execution, RIGHT)
+      expect(await shown()).toEqual({ reviewed: ['right', 1], all: ['right', 1] })
       for (const text of ['mine', 'again']) {
         await give(execution, { rating: -1, correctedOutput: { text } }, false)
-        expect((await store.get(execution))?.feedback?.correctedOutput).toEqual({ text })
-        expect(await shown()).toEqual([
-          ['right', 1],
-          [text, -1],
-        ])
+        expect((await feedbackFor(execution))?.correctedOutput).toEqual({ text })
+        expect(await shown()).toEqual({ reviewed: ['right', 1], all: [text, -1] })
       }
       await give(execution, { rating: -1 })
-      expect(await shown()).toEqual([
-        ['out', -1],
-        ['out', -1],
-      ])
+      expect(await shown()).toEqual({ reviewed: ['out', -1], all: ['out', -1] })
     })
 
     it('leaves out executions without an output, open ones and deleted ones', async () => {
       const scope = aScope()
-      const failed = await finished(scope, null)
-      await give(failed, { rating: -1 })
+      await give(await finished(scope, null), { rating: -1 })
       await store.create({ execution: anExecution({ ...scope, lease }) })
-      await store.delete({ ...(await finished(scope)), now: Date.now() })
+      await remove(await finished(scope))
       expect(await store.listExamples({ ...scope, limit: 10 })).toEqual([])
     })
 
@@ -334,8 +303,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
       await finished({ ...scope, input: MEDIUM })
       await finished(scope, LARGE)
       await finished(scope, MEDIUM)
-      const largeCorrection = await finished(scope)
-      await give(largeCorrection, { correctedOutput: LARGE })
+      await give(await finished(scope), { correctedOutput: LARGE })
       const corrected = await finished(scope, LARGE)
       await give(corrected, { correctedOutput: { text: 'short' } })
       const noted = await finished(scope)
@@ -366,7 +334,7 @@ describe.each(EMULATORS)('learningStore on %s', (emulator) => {
         finished({ ...scope, organizationId: system.newId() }),
         finished({ ...scope, agentId: system.newId() }),
       ])
-      await store.delete({ ...c, now: Date.now() })
+      await remove(c)
       const ids = [...idsOf(others), c.id, b.id, a.id, system.newId()]
       expect(idsOf(await store.getExamples({ ...scope, ids }))).toEqual([b.id, a.id])
       expect(await store.getExamples({ ...scope, ids: [] })).toEqual([])

@@ -51,28 +51,18 @@ describe('a page of 50 executions that match', () => {
     { ofAgent, filter, inRange }: { ofAgent: boolean; filter: Filter; inRange: boolean },
   ): Promise<number> {
     meter.take()
-    const { items } = await executionStore(table).list({
-      organizationId,
-      agentId: ofAgent ? agentId : null,
-      status: null,
-      tenantId: null,
-      ...filter,
-      ...(inRange && { from: firstAt, to: firstAt + 0.6 * (lastAt - firstAt) }),
-      limit: PAGE,
-      after: null,
-    })
-    expect(items).toHaveLength(PAGE)
+    const range = inRange && { from: firstAt, to: firstAt + 0.6 * (lastAt - firstAt) }
+    const scope = { organizationId, agentId: ofAgent ? agentId : null, status: null, tenantId: null }
+    const page = { ...scope, ...filter, ...range, limit: PAGE, after: null }
+    expect((await executionStore(table).list(page)).items).toHaveLength(PAGE)
     return meter.take().readUnits
   }
 
-  describe.each([
-    ['without a range of time', false],
-    ['with from and to', true],
-  ])('%s', (_, inRange) => {
-    it.each(FILTERS)('costs at most 1.5 times as much among 3,000 as among 300: %s', async (_, page) => {
+  it.each(FILTERS)('costs at most 1.5 times as much among 3,000 as among 300: %s', async (_, page) => {
+    for (const inRange of [false, true]) {
       const fewUnits = await unitsOf(few, { ...page, inRange })
       expect(await unitsOf(many, { ...page, inRange })).toBeLessThanOrEqual(fewUnits * 1.5)
-    })
+    }
   })
 
   it('costs half a unit per shard if there is nothing new', async () => {

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { failure } from '../../../lib/core/execution.ts'
+import type { JsonObject } from '../../../lib/core/json/json.ts'
+import type { StepStore } from '../../../lib/core/step.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { stepStore } from '../../../lib/dynamodb/executions/step-store.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
@@ -16,7 +18,7 @@ const AT = new Date().toISOString()
 
 const LARGE = { text: randomBytes(30_000).toString('base64') }
 
-/** The same table, with the keys that BatchGetItem was asked for. */
+/** The same table, with how many keys each BatchGetItem had. */
 function recorded(table: Table) {
   const reads: number[] = []
   const getMany: Table['getMany'] = (keys, options) => {
@@ -26,31 +28,33 @@ function recorded(table: Table) {
   return { reads, table: { ...table, getMany } }
 }
 
+/** An execution that has ended, without an output in an error. */
+async function created(table: Table, output: JsonObject | null, organizationId = system.newId()) {
+  const store = executionStore(table)
+  const lease = { owner: 'me', expiresAt: Date.now() }
+  const execution = anExecution({ organizationId, input: LARGE, lease })
+  await store.create({ execution })
+  const outcome = output
+    ? { status: 'SUCCESS' as const, output, ...NO_PROGRESS }
+    : failure({ code: 'Failed', message: 'It did.' })
+  await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
+  return execution.id
+}
+
 describe.each(EMULATORS)('reads of executions by their ids on %s', (emulator) => {
   const table = tableOn(emulator)
   const store = executionStore(table)
   const organizationId = system.newId()
 
-  async function created(output: object | null, organization = organizationId): Promise<string> {
-    const lease = { owner: 'me', expiresAt: Date.now() }
-    const execution = anExecution({ organizationId: organization, input: LARGE, lease })
-    await store.create({ execution })
-    const outcome = output
-      ? { status: 'SUCCESS' as const, output: output as never, ...NO_PROGRESS }
-      : failure({ code: 'Failed', message: 'It did.' })
-    await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
-    return execution.id
-  }
-
   it('have the order of the ids, and null for what cannot be read', async () => {
-    const small = await created({ text: 'x' })
-    const large = await created(LARGE)
-    const failed = await created(null)
+    const small = await created(table, { text: 'x' }, organizationId)
+    const large = await created(table, LARGE, organizationId)
+    const failed = await created(table, null, organizationId)
     const open = anExecution({ organizationId })
     await store.create({ execution: open })
-    const deleted = await created(LARGE)
+    const deleted = await created(table, LARGE, organizationId)
     await store.delete({ organizationId, id: deleted, now: Date.now() })
-    const foreign = await created({ text: 'x' }, system.newId())
+    const foreign = await created(table, { text: 'x' })
     const ids = [large, deleted, failed, foreign, open.id, system.newId(), small]
 
     expect(await collect(store.readResults({ organizationId, ids }))).toEqual([
@@ -72,7 +76,7 @@ describe.each(EMULATORS)('reads of executions by their ids on %s', (emulator) =>
   })
 
   it('read a hundred at a time, and large outputs when they are asked for', async () => {
-    const large = await created(LARGE)
+    const large = await created(table, LARGE, organizationId)
     const ids = Array.from({ length: 250 }, (_, index) => (index === 1 ? large : system.newId()))
     const { reads, table: counted } = recorded(table)
     const results = executionStore(counted).readResults({ organizationId, ids })
@@ -92,22 +96,27 @@ describe.each(EMULATORS)('reads on %s', (emulator) => {
 
   /** A final execution with a large input and a large correction. */
   async function corrected() {
-    const store = executionStore(table)
-    const lease = { owner: 'me', expiresAt: Date.now() }
-    const execution = anExecution({ input: large(), lease })
-    await store.create({ execution })
-    const outcome = failure({ code: 'Failed', message: '' })
-    await store.finish({ execution: leased(execution, 'me'), outcome, finishedAt: AT })
+    const organizationId = system.newId()
+    const id = await created(table, null, organizationId)
     const feedback = { rating: 1 as const, correctedOutput: large(), note: null, updatedAt: AT }
-    const { id, organizationId } = execution
-    await store.giveFeedback({ id, organizationId, feedback, writer: system.newId() })
+    await executionStore(table).giveFeedback({ id, organizationId, feedback, writer: system.newId() })
     return { id, organizationId, feedback }
+  }
+  async function append(store: StepStore, executionId: string, number: number, value: JsonObject | null) {
+    const step = {
+      number,
+      kind: 'CODE' as const,
+      name: `step-${number}`,
+      value,
+      startedAt: AT,
+      finishedAt: AT,
+    }
+    await store.append({ executionId, owner: 'me', step, progress: NO_PROGRESS })
   }
 
   it('succeed while a correction is replaced and the execution is deleted', async () => {
-    const calls = fc.subarray(['get', 'list', 'correct', 'correct-again', 'delete'] as const, {
-      minLength: 2,
-    })
+    const names = ['get', 'list', 'correct', 'correct-again', 'delete'] as const
+    const calls = fc.subarray([...names], { minLength: 2 })
     const property = fc.asyncProperty(calls, fc.scheduler(), async (names, scheduler) => {
       const { id, organizationId, feedback } = await corrected()
       const store = executionStore(scheduledTable(table, scheduler))
@@ -129,27 +138,13 @@ describe.each(EMULATORS)('reads on %s', (emulator) => {
 
   it('load no steps beyond the page', async () => {
     const executionId = system.newId()
-    const loaded: number[] = []
-    const steps = stepStore({
-      ...table,
-      getMany: (keys, options) => {
-        loaded.push(keys.length)
-        return table.getMany(keys, options)
-      },
-    })
-    for (let number = 1; number <= 3; number++) {
-      const step = { number, kind: 'CODE' as const, name: `step-${number}`, value: large(600_000) }
-      await steps.append({
-        executionId,
-        owner: 'me',
-        step: { ...step, startedAt: AT, finishedAt: AT },
-        progress: NO_PROGRESS,
-      })
-    }
+    const { reads, table: counted } = recorded(table)
+    const steps = stepStore(counted)
+    for (const number of [1, 2, 3]) await append(steps, executionId, number, large(600_000))
     const read = async (limit: number, maxBytes: number) => {
-      loaded.length = 0
+      reads.length = 0
       const { items, next } = await steps.list({ executionId, limit, maxBytes, after: null })
-      return { steps: items.map(({ step }) => step.number), next: next?.order, loads: loaded.length }
+      return { steps: items.map(({ step }) => step.number), next: next?.order, loads: reads.length }
     }
     expect(await read(1, 9_000_000)).toEqual({ steps: [1], next: '1', loads: 1 })
     expect(await read(3, 1_700_000)).toEqual({ steps: [1, 2], next: '2', loads: 2 })
@@ -160,14 +155,8 @@ describe.each(EMULATORS)('reads on %s', (emulator) => {
   it('count the results of tools in the size of a page of steps', async () => {
     const executionId = system.newId()
     const steps = stepStore(table)
-    for (let number = 1; number <= 3; number++) {
-      const step = { number, kind: 'CODE' as const, name: `step-${number}`, value: null }
-      await steps.append({
-        executionId,
-        owner: 'me',
-        step: { ...step, startedAt: AT, finishedAt: AT },
-        progress: NO_PROGRESS,
-      })
+    for (const number of [1, 2, 3]) {
+      await append(steps, executionId, number, null)
       const result = { callId: 'call', result: { ok: true as const, value: large() } }
       await steps.appendResult({ executionId, number, result: { ...result, startedAt: AT, finishedAt: AT } })
     }

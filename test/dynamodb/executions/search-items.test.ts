@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../../lib/core/execution.ts'
-import { NO_USAGE } from '../../../lib/core/model-usage.ts'
 import type { ExecutionListParams } from '../../../lib/core/ports/execution-reader.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
 import { searchKey } from '../../../lib/dynamodb/table/keys.ts'
 import { system } from '../../../lib/system.ts'
-import { anExecution, leased } from '../../support/engine/executions.ts'
+import { anExecution, leased, NO_PROGRESS } from '../../support/engine/executions.ts'
 import { Died, dyingTable } from '../../support/lifecycle/deletion.ts'
 import { EMULATORS, readPages } from '../../support/tables/emulators.ts'
 import { ownTable, scan } from '../../support/tables/memory-table.ts'
@@ -21,16 +20,10 @@ describe.each(EMULATORS)('keys of executions on %s', async (emulator) => {
     await create({ execution })
     return execution
   }
-  const list = (organizationId: string, params: Partial<ExecutionListParams>) =>
-    listSummaries({
-      organizationId,
-      agentId: null,
-      tenantId: null,
-      status: null,
-      limit: 100,
-      after: null,
-      ...params,
-    })
+  const list = (organizationId: string, params: Partial<ExecutionListParams>) => {
+    const page = { agentId: null, tenantId: null, status: null, limit: 100, after: null }
+    return listSummaries({ organizationId, ...page, ...params })
+  }
   const idsOf = async (...args: Parameters<typeof list>) => (await list(...args)).items.map(({ id }) => id)
 
   it('are searched in pages, whichever way the index is read', async () => {
@@ -50,9 +43,8 @@ describe.each(EMULATORS)('keys of executions on %s', async (emulator) => {
     expect((await list(organizationId, { key: filter('O-1', true) })).searched).toBeDefined()
     const some = await pages(filter('O-13', true), 4)
     expect(some.items).toHaveLength(110)
-    expect(some.items.map(({ id }) => id)).toEqual(
-      stored.filter((id) => some.items.some((each) => each.id === id)),
-    )
+    const found = some.items.map(({ id }) => id)
+    expect(found).toEqual(stored.filter((id) => found.includes(id)))
     expect((await pages(filter('O-1'), 2)).items).toHaveLength(6)
     const [newest = '', second = ''] = stored
     const [from, to] = [second, newest].map((id) => Number.parseInt(id.replace('-', '').slice(0, 12), 16))
@@ -65,7 +57,7 @@ describe.each(EMULATORS)('keys of executions on %s', async (emulator) => {
     const organizationId = system.newId()
     const lease = { owner: 'a', expiresAt: Date.now() + 60_000 }
     const execution = await created(anExecution({ organizationId, keys: keyOf('O-1'), lease }))
-    const outcome = { status: 'SUCCESS' as const, output: {}, steps: 0, usage: NO_USAGE, model: null }
+    const outcome = { status: 'SUCCESS' as const, output: {}, ...NO_PROGRESS }
     const ended = { outcome, finishedAt: new Date().toISOString() }
     const keys = (value: string) => [...execution.keys, { name: 'refundId', value }]
     const stale = { ...ended, outcome: { ...outcome, keys: keys('R-0') } }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { payloadOf } from '../../../bench/keys/payloads.ts'
-import type { Execution, Outcome } from '../../../lib/core/execution.ts'
+import type { Execution, Feedback, Outcome } from '../../../lib/core/execution.ts'
 import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { parseJson } from '../../../lib/core/json/parse-json.ts'
-import { NO_USAGE } from '../../../lib/core/model-usage.ts'
+import type { NewExecution } from '../../../lib/core/new-execution.ts'
 import type { ModelStep, Step } from '../../../lib/core/step.ts'
 import { cacheStore } from '../../../lib/dynamodb/cache-stores.ts'
 import { executionStore } from '../../../lib/dynamodb/executions/execution-store.ts'
@@ -22,14 +22,13 @@ import { itemsIn } from '../../support/tables/items-in.ts'
 const AT = new Date().toISOString()
 
 const OWNER = 'me'
+const lease = { owner: OWNER, expiresAt: Date.now() + 60_000 }
 
 /** An object whose JSON has this many bytes. */
-const padded = (bytes: number): JsonObject => ({
-  text: 'x'.repeat(bytes - JSON.stringify({ text: '' }).length),
-})
+const padded = (bytes: number): JsonObject => ({ text: 'x'.repeat(bytes - 11) })
 
 /** One that gzip reduces to three quarters. */
-const random = (bytes: number): JsonObject => ({
+const random = (bytes: number) => ({
   text: randomBytes(bytes)
     .toString('base64')
     .slice(0, bytes - 11),
@@ -39,13 +38,19 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
   const table = tableOn(emulator)
   const store = executionStore(table)
 
-  async function finished(input: JsonObject, output: JsonObject, logs = ''): Promise<Execution> {
-    const execution = anExecution({ input, lease: { owner: OWNER, expiresAt: Date.now() + 60_000 } })
+  async function finished(
+    output: JsonObject,
+    logs: string,
+    given: Partial<NewExecution>,
+  ): Promise<Execution> {
+    const execution = anExecution({ lease, ...given })
     await store.create({ execution })
-    const outcome: Outcome = { status: 'SUCCESS', output, steps: 0, usage: NO_USAGE, model: null, logs }
+    const outcome: Outcome = { status: 'SUCCESS', output, ...NO_PROGRESS, logs }
     await store.finish({ execution: leased(execution, OWNER), outcome, finishedAt: AT })
     return execution
   }
+  const give = ({ id, organizationId }: Execution, feedback: Feedback, isReview: boolean) =>
+    store.giveFeedback({ id, organizationId, feedback, isReview, writer: system.newId() })
   const recordOf = async ({ id }: { id: string }) =>
     (await table.get(executionKey(id), { consistent: true })) ?? {}
   const attributesOf = async (execution: Execution) => {
@@ -60,11 +65,9 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
     [16_000, ['bytes', 'gzip']],
     [16_001, ['bytes', 'chunks', 'encoding', 'name']],
   ])('of %i bytes are read as they were written', async (bytes, attributes) => {
-    const execution = await finished(padded(bytes), random(bytes))
-    expect(await store.get(execution)).toMatchObject({
-      input: padded(bytes),
-      output: { text: expect.any(String) },
-    })
+    const [given, made] = [padded(bytes), random(bytes)]
+    const execution = await finished(made, '', { input: given })
+    expect(await store.get(execution)).toMatchObject({ input: given, output: made })
     const { input, output } = await attributesOf(execution)
     expect({ input: input.sort(), output: output.sort() }).toEqual({ input: attributes, output: attributes })
   })
@@ -72,33 +75,28 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
   it('keep every digit, key and character when they are compressed', async () => {
     const json = `{"n":[${'12345678901234567890.10,'.repeat(200)}1],"constructor":{"__proto__":"\\u0000 é 😀 \\ud800"}}`
     const input = parseJson(json) as JsonObject
-    const execution = await finished(input, payloadOf(4_000), '😀 log\n'.repeat(400))
+    const [output, logs] = [payloadOf(4_000), '😀 log\n'.repeat(400)]
+    const execution = await finished(output, logs, { input })
     expect((await attributesOf(execution)).input).toContain('gzip')
-    expect(await store.get(execution)).toMatchObject({
-      input,
-      output: payloadOf(4_000),
-      logs: '😀 log\n'.repeat(400),
-    })
-    expect(JSON.stringify((await store.get(execution))?.input)).toBe(JSON.stringify(input))
+    const read = await store.get(execution)
+    expect(read).toMatchObject({ input, output, logs })
+    expect(JSON.stringify(read?.input)).toBe(JSON.stringify(input))
   })
 
   it('are compressed in the record, in steps, in tool results and in the cache', async () => {
-    const { id, organizationId } = await finished(
-      payloadOf(4_000),
-      payloadOf(4_000),
-      'a line\n'.repeat(1_000),
-    )
-    const feedback = { rating: 1 as const, correctedOutput: payloadOf(4_000), note: null, updatedAt: AT }
-    await store.giveFeedback({ id, organizationId, feedback, writer: system.newId() })
-    await store.giveFeedback({ id, organizationId, feedback, writer: system.newId(), isReview: false })
+    const payload = payloadOf(4_000)
+    const execution = await finished(payload, 'a line\n'.repeat(1_000), { input: payload })
+    const { id, organizationId } = execution
+    const feedback = { rating: 1 as const, correctedOutput: payload, note: null, updatedAt: AT }
+    for (const isReview of [true, false]) await give(execution, feedback, isReview)
     const steps = stepStore(table)
     const step = modelStep({ text: 'x'.repeat(4_000) })
     await steps.append({ executionId: id, owner: OWNER, step, progress: NO_PROGRESS })
-    const result = { callId: 'call', value: payloadOf(4_000), startedAt: AT, finishedAt: AT } as never
+    const result = { callId: 'call', value: payload, startedAt: AT, finishedAt: AT } as never
     await steps.appendResult({ executionId: id, number: 1, result })
     const cache = cacheStore(table)
     await cache.reserve({ key: id, executionId: id, replaces: null, now: Date.now() })
-    await cache.store({ key: id, executionId: id, output: payloadOf(4_000), expiresAt: null })
+    await cache.store({ key: id, executionId: id, output: payload, expiresAt: null })
 
     const own = [...(await itemsIn(table, executionKey(id).pk)), ...(await itemsIn(table, cacheKey(id).pk))]
     const texts = own.flatMap(({ input, output, feedback, review, logs, content }) =>
@@ -107,19 +105,16 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
     expect(texts).toHaveLength(8)
     for (const text of texts) expect(text).toMatchObject({ gzip: expect.any(Uint8Array) })
 
-    expect(await store.get({ id, organizationId })).toMatchObject({ feedback, output: payloadOf(4_000) })
+    expect(await store.get({ id, organizationId })).toMatchObject({ feedback, output: payload })
     expect(await steps.read({ executionId: id })).toEqual([{ step, results: new Map([['call', result]]) }])
-    expect((await cache.get({ key: id, now: Date.now() }))?.output).toEqual(payloadOf(4_000))
-    const [example] = await store.getExamples({
-      ...(await recordOf({ id })),
-      tenantId: null,
-      ids: [id],
-    } as never)
-    expect(example).toMatchObject({ input: payloadOf(4_000), output: payloadOf(4_000), isCorrected: true })
+    expect((await cache.get({ key: id, now: Date.now() }))?.output).toEqual(payload)
+    const scope = { organizationId, agentId: execution.agentId, tenantId: null }
+    const [example] = await store.getExamples({ ...scope, ids: [id] })
+    expect(example).toMatchObject({ input: payload, output: payload, isCorrected: true })
   })
 
   it('that were stored as text are read', async () => {
-    const execution = await finished(padded(100), padded(100))
+    const execution = await finished(padded(100), '', { input: padded(100) })
     const [input, output] = [payloadOf(4_000), payloadOf(15_000)]
     const set = {
       input: { json: JSON.stringify(input) },
@@ -134,30 +129,13 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
 
   it('fit the item together, at the largest size of each that is stored in it', async () => {
     const largest = random(16_000)
-    const adaptation = { path: '/a', kind: 'renamed' as const, message: String(random(15_900).text) }
-    const execution = anExecution({
-      input: largest,
-      inputAdaptations: [adaptation],
-      lease: { owner: OWNER, expiresAt: Date.now() + 60_000 },
-    })
-    await store.create({ execution })
+    const inputAdaptations = [{ path: '/a', kind: 'renamed' as const, message: random(15_900).text }]
     const points = Array.from({ length: 16_000 }, () => 0x3400 + (randomBytes(2).readUInt16BE() % 0x6000))
     const logs = String.fromCodePoint(...points)
-    const outcome: Outcome = {
-      status: 'SUCCESS',
-      output: largest,
-      steps: 0,
-      usage: NO_USAGE,
-      model: null,
-      logs,
-    }
-    await store.finish({ execution: leased(execution, OWNER), outcome, finishedAt: AT })
-    const { id, organizationId } = execution
-    const note = String(random(15_800).text)
-    const feedback = { rating: 1 as const, correctedOutput: null, note, updatedAt: AT }
-    for (const isReview of [true, false])
-      await store.giveFeedback({ id, organizationId, feedback, isReview, writer: system.newId() })
-    const expected = { input: largest, output: largest, logs, feedback, inputAdaptations: [adaptation] }
+    const execution = await finished(largest, logs, { input: largest, inputAdaptations })
+    const feedback = { rating: 1 as const, correctedOutput: null, note: random(15_800).text, updatedAt: AT }
+    for (const isReview of [true, false]) await give(execution, feedback, isReview)
+    const expected = { input: largest, output: largest, logs, feedback, inputAdaptations }
     expect(await store.get(execution)).toMatchObject(expected)
   })
 
@@ -168,7 +146,6 @@ describe.each(EMULATORS)('payloads on %s', (emulator) => {
     const damaged = { gzip: randomBytes(900), bytes: 4_000 }
     await table.update(executionKey(id), { set: { input: damaged } })
     await expect(store.get(execution)).rejects.toThrow(`EXEC#${id} RECORD`)
-    const lease = { owner: OWNER, expiresAt: Date.now() + 60_000 }
     await expect(store.claim({ id, lease, now: Date.now() })).rejects.toThrow(CorruptItem)
     // What lists and summaries read does not contain it.
     expect(await store.getSummary(execution)).toMatchObject({ id, status: 'IN_PROGRESS' })
@@ -205,18 +182,8 @@ const key = fc.record(
 
 const times = { startedAt: '2026-11-22T08:00:00.000Z', finishedAt: '2026-11-22T08:00:01.000Z' }
 
-const stepWith = (request: NonNullable<ModelStep['request']>): Step => ({
-  kind: 'MODEL',
-  number: 1,
-  model: 'openai/a',
-  text: '',
-  calls: [],
-  messages: [],
-  usage: { inputTokens: 1, outputTokens: 1 },
-  stopReason: 'stop',
-  request,
-  ...times,
-})
+const stepWith = (request: NonNullable<ModelStep['request']>): Step =>
+  modelStep({ model: 'openai/a', request, ...times })
 
 const usual = {
   model: 'openai/a',
@@ -253,8 +220,7 @@ describe.each(EMULATORS)('a step with a key on %s', (emulator) => {
     const store = stepStore(table)
     const executionId = system.newId()
     const step = stepWith({ ...usual, truncatedAfter: 7, declarations: usual.tools })
-    const progress = { steps: 1, usage: { inputTokens: 1, outputTokens: 1 }, model: 'openai/a' }
-    await store.append({ executionId, owner: 'me', step, progress })
+    await store.append({ executionId, owner: 'me', step, progress: NO_PROGRESS })
     expect(await store.read({ executionId })).toEqual([{ step, results: new Map() }])
     const { items } = await store.list({ executionId, limit: 1, after: null, maxBytes: 1e6 })
     expect(items).toEqual([{ step, results: new Map() }])

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { type Batch, firstLane, NO_TOTALS } from '../../../lib/core/batch.ts'
+import { type Batch, firstLane, NO_TOTALS as totals } from '../../../lib/core/batch.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { CANCELLED } from '../../../lib/core/execution-errors.ts'
 import { cachedExecution } from '../../../lib/core/new-execution.ts'
@@ -32,60 +32,48 @@ const SLACK_DAYS = 7
 /** Larger than a record may contain, even compressed. */
 const large = () => ({ text: randomBytes(20_000).toString('base64') })
 
-const aStep = (number: number, at: number) => {
-  const time = new Date(at).toISOString()
-  const times = { startedAt: time, finishedAt: time }
-  return { kind: 'CODE' as const, number, name: `step ${number}`, value: large(), ...times }
-}
-const usage = { inputTokens: 0, outputTokens: 0 }
-const done = { status: 'SUCCESS' as const, output: large(), steps: 1, usage, model: null }
+const iso = (at = Date.now()) => new Date(at).toISOString()
+/** From now until an item expires, rounded; null for one that does not. */
+const daysUntil = (ttl: unknown) =>
+  ttl === undefined ? null : Math.round((Number(ttl) * 1000 - Date.now()) / DAY_MS)
 
 async function createRun(table: Table): Promise<Execution> {
-  const executions = executionStore(table)
   const now = Date.now()
   const execution = anExecution({ input: large(), now, lease: { owner, expiresAt: now + DAY_MS } })
-  await executions.create({ execution })
-  await stepStore(table).append({
-    executionId: execution.id,
-    owner,
-    step: aStep(1, now),
-    progress: NO_PROGRESS,
-  })
+  await executionStore(table).create({ execution })
+  const step = {
+    kind: 'CODE' as const,
+    number: 1,
+    name: 'a',
+    value: large(),
+    startedAt: iso(),
+    finishedAt: iso(),
+  }
+  await stepStore(table).append({ executionId: execution.id, owner, step, progress: NO_PROGRESS })
   return execution
 }
 
-const finish = (table: Table, execution: Execution, at = Date.now()) =>
-  executionStore(table).finish({
-    execution: leased(execution, owner),
-    outcome: done,
-    finishedAt: new Date(at).toISOString(),
-  })
+const finish = (table: Table, execution: Execution, at?: number) => {
+  const outcome = { status: 'SUCCESS' as const, output: large(), ...NO_PROGRESS }
+  return executionStore(table).finish({ execution: leased(execution, owner), outcome, finishedAt: iso(at) })
+}
 
 const itemsOf = (table: Table, { id }: Execution) => itemsIn(table, executionKey(id).pk)
 
-/** Days from now until each item expires, rounded; null for those that do not. */
+/** How many days are left of each item. */
 async function daysUntilExpiry(table: Table, execution: Execution) {
-  const days = (ttl: unknown) =>
-    ttl === undefined ? null : Math.round((Number(ttl) * 1000 - Date.now()) / DAY_MS)
   const items = await itemsOf(table, execution)
-  const record = items.find(({ sk }) => sk === 'RECORD')
-  const others = items.filter((item) => item !== record)
-  return {
-    record: days(record?.ttl),
-    others: new Set(others.map(({ ttl }) => days(ttl))),
-    count: others.length,
-  }
+  const record = daysUntil(items.find(({ sk }) => sk === 'RECORD')?.ttl)
+  const others = items.filter(({ sk }) => sk !== 'RECORD').map(({ ttl }) => daysUntil(ttl))
+  return { record, others: new Set(others), count: others.length }
 }
 
 describe.each(EMULATORS)('retention on %s', (emulator) => {
   const name = `retention-${system.newId()}`
-  const open = (days?: string, maxWaitDays?: string) =>
-    openTable({
-      TABLE_NAME: name,
-      DYNAMODB_ENDPOINT: inject(emulator),
-      EXECUTION_RETENTION_DAYS: days,
-      MAX_WAIT_DAYS: maxWaitDays,
-    })
+  const open = (EXECUTION_RETENTION_DAYS?: string, MAX_WAIT_DAYS?: string) => {
+    const environment = { TABLE_NAME: name, DYNAMODB_ENDPOINT: inject(emulator) }
+    return openTable({ ...environment, EXECUTION_RETENTION_DAYS, MAX_WAIT_DAYS })
+  }
 
   beforeAll(() => provisionTable(inject(emulator), name))
 
@@ -108,13 +96,10 @@ describe.each(EMULATORS)('retention on %s', (emulator) => {
       await batches.putLane({ batch, lane: { ...firstLane(0, batch), line: null }, replaces: 0 })
       const keys = [batchKey(batch.id), batchBlockKey(batch.id, 1, 0), laneKey(batch.id, 0)]
       const expiries = async () =>
-        (await table.getMany(keys, { consistent: true })).map(({ ttl }) =>
-          ttl === undefined ? null : Math.round((Number(ttl) * 1000 - Date.now()) / DAY_MS),
-        )
+        (await table.getMany(keys, { consistent: true })).map(({ ttl }) => daysUntil(ttl))
       const latest = 30 + 1 + 10 + SLACK_DAYS
       expect(await expiries()).toEqual([null, latest, latest])
-      const totals = NO_TOTALS
-      await batches.end({ batch, totals, endedAt: new Date(Date.now() + 2 * DAY_MS).toISOString() })
+      await batches.end({ batch, totals, endedAt: iso(Date.now() + 2 * DAY_MS) })
       expect(await expiries()).toEqual([32, latest, latest])
       await batches.hide({ batch, now: Date.now() })
       expect(await expiries()).toEqual([null, latest, latest])
@@ -125,8 +110,7 @@ describe.each(EMULATORS)('retention on %s', (emulator) => {
       const key = { organizationId: system.newId(), hash: 'a1' }
       await declarationStore(table).put({ ...key, declarations: {}, now: Date.now() })
       const item = await table.get(declarationsKey(key.organizationId, key.hash), { consistent: true })
-      const days = Math.round((Number(item?.ttl) * 1000 - Date.now()) / DAY_MS)
-      expect(days).toBe(1 + 30 + 1 + 10 + SLACK_DAYS)
+      expect(daysUntil(item?.ttl)).toBe(1 + 30 + 1 + 10 + SLACK_DAYS)
     })
 
     it.each([
@@ -136,7 +120,7 @@ describe.each(EMULATORS)('retention on %s', (emulator) => {
       const table = open('30')
       const execution = await createRun(table)
       const { id, organizationId } = execution
-      const finishedAt = new Date().toISOString()
+      const finishedAt = iso()
       if (error) await executionStore(table).end({ organizationId, id, error, finishedAt })
       else await finish(table, execution)
       const feedback = { rating: 1 as const, correctedOutput: null, note: null, updatedAt: finishedAt }
@@ -192,30 +176,22 @@ describe.each(EMULATORS)('retention on %s', (emulator) => {
     })
   })
 
-  describe('a table with a retention of one day', () => {
-    it('removes the expiry that an earlier release gave to the record of a run that is suspended', async () => {
-      const table = open('1')
-      const execution = await createRun(table)
-      await table.update(executionKey(execution.id), { set: { ttl: 1 } })
-      const at = Date.now()
-      await executionStore(table).suspend({
-        execution,
-        owner,
-        suspension: { at, until: at + DAY_MS, waits: [] },
-        openUntil: at + DAY_MS,
-        deadlineAt: at + 2 * DAY_MS,
-      })
-      expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: null })
-    })
+  it('removes the expiry that an earlier release gave to the record of a run that is suspended', async () => {
+    const table = open('1')
+    const execution = await createRun(table)
+    await table.update(executionKey(execution.id), { set: { ttl: 1 } })
+    const at = Date.now()
+    const suspension = { at, until: at + DAY_MS, waits: [] }
+    const times = { openUntil: suspension.until, deadlineAt: at + 2 * DAY_MS }
+    await executionStore(table).suspend({ execution, owner, suspension, ...times })
+    expect(await daysUntilExpiry(table, execution)).toMatchObject({ record: null })
   })
 
-  describe('a table without a retention', () => {
-    it('expires nothing', async () => {
-      const table = open()
-      const execution = await createRun(table)
-      await finish(table, execution)
-      expect(new Set((await itemsOf(table, execution)).map(({ ttl }) => ttl))).toEqual(new Set([undefined]))
-      expect(table.expiryOf(execution.id)).toBeNull()
-    })
+  it('expires nothing in a table without a retention', async () => {
+    const table = open()
+    const execution = await createRun(table)
+    await finish(table, execution)
+    expect(new Set((await itemsOf(table, execution)).map(({ ttl }) => ttl))).toEqual(new Set([undefined]))
+    expect(table.expiryOf(execution.id)).toBeNull()
   })
 })

@@ -9,27 +9,23 @@ import { propertyRuns } from '../../support/data/property-runs.ts'
 import { startServer } from '../../support/service/start-server.ts'
 import { EMULATORS } from '../../support/tables/emulators.ts'
 
-const values = fc.letrec((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 4 },
+// DynamoDB has no negative zero, and the SDK takes no number beyond the safe integers.
+const number = fc
+  .double({ noNaN: true, min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER })
+  .filter((x) => Math.abs(x) > 1e-100)
+// The SDK takes an object with such a key for a class instance. Objects of clients are stored as JSON text.
+const name = fc.string({ minLength: 1 }).filter((each) => !['__proto__', 'constructor'].includes(each))
+const values = fc.letrec((tie) => {
+  const scalars = [
     fc.string({ unit: 'binary' }),
     fc.maxSafeInteger(),
-    // DynamoDB has no negative zero, and the SDK takes no number beyond the safe integers.
-    fc
-      .double({ noNaN: true, min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER })
-      .filter((x) => Math.abs(x) > 1e-100),
+    number,
     fc.boolean(),
     fc.constant(null),
-    fc.uint8Array(),
-    fc.array(tie('value')),
-    fc.dictionary(
-      // The SDK takes an object with such a key for a class instance. Objects of clients are stored as JSON text.
-      fc.string({ minLength: 1 }).filter((name) => !['__proto__', 'constructor'].includes(name)),
-      tie('value'),
-      { noNullPrototype: true },
-    ),
-  ),
-}))
+  ]
+  const object = fc.dictionary(name, tie('value'), { noNullPrototype: true })
+  return { value: fc.oneof({ maxDepth: 4 }, ...scalars, fc.uint8Array(), fc.array(tie('value')), object) }
+})
 
 describe.each(EMULATORS)('a table on %s', (emulator) => {
   const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: inject(emulator) })
@@ -46,29 +42,20 @@ describe.each(EMULATORS)('a table on %s', (emulator) => {
     )
   })
 
-  it('leaves undefined attributes out', async () => {
+  it('leaves undefined attributes out, and reads only those that are named', async () => {
     const key = newKey()
     await table.put({ ...key, absent: undefined, map: { absent: undefined, a: 1 }, list: [1, undefined, 2] })
     expect(await table.get(key, { consistent: true })).toEqual({ ...key, map: { a: 1 }, list: [1, 2] })
-  })
-
-  it('reads only the named attributes', async () => {
-    const key = newKey()
-    await table.put({ ...key, status: 'a', other: 'b' })
-    expect(await table.get(key, { consistent: true, attributes: ['status'] })).toEqual({ status: 'a' })
+    expect(await table.get(key, { consistent: true, attributes: ['list'] })).toEqual({ list: [1, 2] })
   })
 
   it('reads and writes any number of items, and returns those that exist in the order of the keys', async () => {
     const keys = Array.from({ length: 130 }, newKey)
-    await table.writeMany(keys.map((key, index) => ({ put: { ...key, index } })))
+    const items = keys.map((key, index) => ({ ...key, index }))
+    await table.writeMany(items.map((put) => ({ put })))
     await table.writeMany(keys.slice(0, 30).map((key) => ({ delete: key })))
     const found = await table.getMany([...keys, newKey()].reverse(), { consistent: true })
-    expect(found).toEqual(
-      keys
-        .map((key, index) => ({ ...key, index }))
-        .slice(30)
-        .reverse(),
-    )
+    expect(found).toEqual(items.slice(30).reverse())
   })
 })
 

@@ -5,6 +5,8 @@ export type Case = [sent: JsonObject, effective: JsonObject, adaptations: string
 
 export type Group = { title: string; schema: JsonObject; cases: Case[] }
 
+export const group = (title: string, schema: JsonObject, cases: Case[]): Group => ({ title, schema, cases })
+
 /** An input that is not changed. */
 export const unchanged = (sent: JsonObject): Case => [sent, sent, []]
 

@@ -1,32 +1,20 @@
 import type { JsonObject } from '../../../lib/core/json/json.ts'
-import { type Group, parsed, unchanged } from './adapt-case.ts'
+import { integer, object, text } from '../validate/violation-cases.ts'
+import { type Group, group, parsed, unchanged } from './adapt-case.ts'
+import { listOf } from './cases/case-group.ts'
 
-const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
-  type: 'object',
-  properties,
-  ...more,
-})
-
-const integer = { type: 'integer' }
-const text = { type: 'string' }
+const openObject = (additionalProperties: true | JsonObject) =>
+  object({ artistName: text, count: integer }, { required: ['artistName'], additionalProperties })
 
 export const jsonSchemaCases: Group[] = [
-  {
-    title: 'additionalProperties: true',
-    schema: object(
-      { artistName: text, count: integer },
-      { required: ['artistName'], additionalProperties: true },
-    ),
-    cases: [unchanged({ artstName: 'x' }), unchanged({ artistName: 'x', Count: 1 })],
-  },
-  {
-    title: 'additionalProperties with a schema',
-    schema: object({ name: text }, { additionalProperties: integer }),
-    cases: [
-      [{ a: '1', B: 2 }, { a: 1, B: 2 }, ['converted /a from string']],
-      [parsed('{"__proto__": "1"}'), parsed('{"__proto__": 1}'), ['converted /__proto__ from string']],
-    ],
-  },
+  group('additionalProperties: true', openObject(true), [
+    unchanged({ artstName: 'x' }),
+    unchanged({ artistName: 'x', Count: 1 }),
+  ]),
+  group('additionalProperties with a schema', object({ name: text }, { additionalProperties: integer }), [
+    [{ a: '1', B: 2 }, { a: 1, B: 2 }, ['converted /a from string']],
+    [parsed('{"__proto__": "1"}'), parsed('{"__proto__": 1}'), ['converted /__proto__ from string']],
+  ]),
   {
     title: 'additionalProperties with a schema that an envelope matches',
     schema: object(
@@ -41,11 +29,9 @@ export const jsonSchemaCases: Group[] = [
       unchanged({ input: { line_2: 'x', line2: 1 } }),
     ],
   },
-  {
-    title: 'additionalProperties with an empty schema',
-    schema: object({ artistName: text }, { required: ['artistName'], additionalProperties: {} }),
-    cases: [[{ data: { artistName: 'x' } }, { artistName: 'x' }, ['unwrapped /data -> ']]],
-  },
+  group('additionalProperties with an empty schema', openObject({}), [
+    [{ data: { artistName: 'x' } }, { artistName: 'x' }, ['unwrapped /data -> ']],
+  ]),
   {
     title: 'several types',
     schema: object({
@@ -64,25 +50,17 @@ export const jsonSchemaCases: Group[] = [
       [{ one: 'x' }, { one: ['x'] }, ['converted /one from string']],
     ],
   },
-  {
-    title: 'a recursive schema',
-    schema: object({ n: integer, child: { $ref: '#' }, list: { type: 'array', items: { $ref: '#' } } }),
-    cases: [
-      [
-        { list: [{ list: [{ N: 1 }] }] },
-        { list: [{ list: [{ n: 1 }] }] },
-        ['renamed /list/0/list/0/N -> /list/0/list/0/n'],
-      ],
+  group('a recursive schema', object({ n: integer, child: { $ref: '#' }, list: listOf({ $ref: '#' }) }), [
+    [
+      { list: [{ list: [{ N: 1 }] }] },
+      { list: [{ list: [{ n: 1 }] }] },
+      ['renamed /list/0/list/0/N -> /list/0/list/0/n'],
     ],
-  },
-  {
-    title: 'a default that contains itself',
-    schema: object({ child: { $ref: '#', default: {} }, n: { type: 'integer', default: 1 } }),
-    cases: [
-      [{}, { n: 1 }, ['defaulted /n']],
-      [{ child: {} }, { child: { n: 1 }, n: 1 }, ['defaulted /child/n', 'defaulted /n']],
-    ],
-  },
+  ]),
+  group('a default in itself', object({ child: { $ref: '#', default: {} }, n: { ...integer, default: 1 } }), [
+    [{}, { n: 1 }, ['defaulted /n']],
+    [{ child: {} }, { child: { n: 1 }, n: 1 }, ['defaulted /child/n', 'defaulted /n']],
+  ]),
   {
     title: 'a schema or null',
     schema: object({

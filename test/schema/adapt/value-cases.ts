@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../../lib/core/json/json.ts'
-import { type Case, type Group, optional, unchanged } from './adapt-case.ts'
+import { type Case, type Group, group, optional, unchanged } from './adapt-case.ts'
+import { objectOf, text, texts } from './cases/case-group.ts'
 
 /** A value of the field `it` and its conversion. */
 const converts = (sent: Json, effective: Json): Case => [
@@ -13,62 +14,41 @@ const keeps = (sent: Json): Case => unchanged({ it: sent })
 const it = (field: JsonObject): JsonObject => ({ it: field })
 
 export const valueCases: Group[] = [
-  {
-    title: 'objects',
-    schema: it({ type: 'object', properties: { n: optional('integer') } }),
-    cases: [
-      converts(' {"n": 3} ', { n: 3 }),
-      ...['[{"n": 3}]', '{"n": 9007199254740993}'].map(keeps),
-      [
-        { it: [{ N: '3' }] },
-        { it: { n: 3 } },
-        ['converted /it from array', 'renamed /it/0/N -> /it/n', 'converted /it/n from string'],
-      ],
+  group('objects', it({ type: 'object', properties: { n: optional('integer') } }), [
+    converts(' {"n": 3} ', { n: 3 }),
+    ...['[{"n": 3}]', '{"n": 9007199254740993}'].map(keeps),
+    [
+      { it: [{ N: '3' }] },
+      { it: { n: 3 } },
+      ['converted /it from array', 'renamed /it/0/N -> /it/n', 'converted /it/n from string'],
     ],
-  },
-  {
-    title: 'arrays of integers',
-    schema: it({ type: 'array', items: { type: 'integer' } }),
-    cases: [
-      [{ it: '3' }, { it: [3] }, ['converted /it from string', 'converted /it/0 from string']],
-      ...['[1, 2'].map(keeps),
+  ]),
+  group('arrays of integers', it({ type: 'array', items: { type: 'integer' } }), [
+    [{ it: '3' }, { it: [3] }, ['converted /it from string', 'converted /it/0 from string']],
+    ...['[1, 2'].map(keeps),
+  ]),
+  group('arrays of strings', it({ type: 'array', items: { type: 'string' } }), [
+    [{ it: 3 }, { it: ['3'] }, ['converted /it from number', 'converted /it/0 from number']],
+  ]),
+  group('arrays of choices', it({ type: 'array', items: { enum: ['red', 'blue', ''] } }), [
+    converts('red, blue', ['red', 'blue']),
+    converts('red||blue', ['red', '', 'blue']),
+    // Separators alone name nothing.
+    ...[',', ' ; '].map(keeps),
+  ]),
+  group('arrays of objects', it({ type: 'array', items: objectOf({ n: { type: 'integer', default: 1 } }) }), [
+    [
+      { it: [{ N: 3 }, {}] },
+      { it: [{ n: 3 }, { n: 1 }] },
+      ['renamed /it/0/N -> /it/0/n', 'defaulted /it/1/n'],
     ],
-  },
-  {
-    title: 'arrays of strings',
-    schema: it({ type: 'array', items: { type: 'string' } }),
-    cases: [[{ it: 3 }, { it: ['3'] }, ['converted /it from number', 'converted /it/0 from number']]],
-  },
-  {
-    title: 'arrays of choices',
-    schema: it({ type: 'array', items: { enum: ['red', 'blue', ''] } }),
-    cases: [
-      converts('red, blue', ['red', 'blue']),
-      converts('red||blue', ['red', '', 'blue']),
-      // Separators alone name nothing.
-      ...[',', ' ; '].map(keeps),
+    [
+      { it: { N: '3' } },
+      { it: [{ n: 3 }] },
+      ['converted /it from object', 'renamed /it/N -> /it/0/n', 'converted /it/0/n from string'],
     ],
-  },
-  {
-    title: 'arrays of objects',
-    schema: it({
-      type: 'array',
-      items: { type: 'object', properties: { n: { type: 'integer', default: 1 } } },
-    }),
-    cases: [
-      [
-        { it: [{ N: 3 }, {}] },
-        { it: [{ n: 3 }, { n: 1 }] },
-        ['renamed /it/0/N -> /it/0/n', 'defaulted /it/1/n'],
-      ],
-      [
-        { it: { N: '3' } },
-        { it: [{ n: 3 }] },
-        ['converted /it from object', 'renamed /it/N -> /it/0/n', 'converted /it/0/n from string'],
-      ],
-      [{ it: '{"n": 3}' }, { it: [{ n: 3 }] }, ['converted /it from string', 'converted /it/0 from string']],
-    ],
-  },
+    [{ it: '{"n": 3}' }, { it: [{ n: 3 }] }, ['converted /it from string', 'converted /it/0 from string']],
+  ]),
   {
     title: 'arrays of arrays and arrays without items',
     schema: {
@@ -80,18 +60,15 @@ export const valueCases: Group[] = [
       [{ any: null }, {}, ['removed /any -> /any']],
     ],
   },
-  {
-    title: 'enum',
-    schema: {
-      it: optional('string', { enum: ['small', 'medium-size', 'Extra Large', '-1', '1', 'v1.5'] }),
-    },
-    cases: [converts(' SMALL\n', 'small')],
-  },
-  {
-    title: 'enum with several matches',
-    schema: it({ type: 'string', enum: ['AB', 'ab', 'a-c', 'a c'] }),
-    cases: [...['ac', 'A_C'].map(keeps)],
-  },
+  group(
+    'enum',
+    { it: optional('string', { enum: ['small', 'medium-size', 'Extra Large', '-1', '1', 'v1.5'] }) },
+    [converts(' SMALL\n', 'small')],
+  ),
+  group('enum with several matches', it({ type: 'string', enum: ['AB', 'ab', 'a-c', 'a c'] }), [
+    keeps('ac'),
+    keeps('A_C'),
+  ]),
   {
     title: 'enum with numbers, booleans and strings',
     schema: {
@@ -100,11 +77,7 @@ export const valueCases: Group[] = [
     },
     cases: [converts('1', 1), converts('TRUE', true), ...[null].map(keeps)],
   },
-  {
-    title: 'const',
-    schema: { type: 'object', properties: { it: { const: 'Order' } } },
-    cases: [converts('order', 'Order')],
-  },
+  group('const', { type: 'object', properties: { it: { const: 'Order' } } }, [converts('order', 'Order')]),
   {
     title: 'defaults',
     schema: {
@@ -128,60 +101,32 @@ export const valueCases: Group[] = [
   },
 ]
 
-const text = { type: 'string' }
+const tags = optional('array', { items: text })
 
 const rename = (from: string, to: string) => `renamed /${from} -> /${to}`
 
 export const nameCases: Group[] = [
-  {
-    title: 'case and separators',
-    schema: { artistName: text, line2: optional('string'), Größe: optional('string') },
-    cases: [
-      [{ artistName: 'x', 'line-2': 'y' }, { artistName: 'x', line2: 'y' }, [rename('line-2', 'line2')]],
-      unchanged({ 'artist-name': 'x', artist_name: 'y' }),
-    ],
-  },
-  {
-    title: 'digits',
-    schema: { line12: optional('string'), part_1_2: optional('string') },
-    cases: [unchanged({ line_1_2: 'x' }), unchanged({ part12: 'x' })],
-  },
-  {
-    title: 'two fields with the unchanged normalized name',
-    schema: { 'artist-name': optional('string'), artistName: optional('string') },
-    cases: [unchanged({ ARTIST_NAME: 'x' }), unchanged({ artistName: 'x', ARTIST_NAME: 'y' })],
-  },
-  {
-    title: 'names that consist of separators',
-    schema: { _: optional('string'), '': optional('string'), many: optional('string') },
-    cases: [unchanged({ '-': 'x' })],
-  },
-  {
-    title: 'singular and plural',
-    schema: {
-      tags: optional('array', { items: text }),
-      category: optional('string'),
-      boxes: optional('array', { items: text }),
-      id: optional('string'),
-      address: optional('string'),
-    },
-    cases: [
-      [{ tag: 'x' }, { tags: ['x'] }, [rename('tag', 'tags'), 'converted /tags from string']],
-      [{ box: ['x'] }, { boxes: ['x'] }, [rename('box', 'boxes')]],
-    ],
-  },
+  group('case and separators', { artistName: text, ...texts('line2', 'Größe') }, [
+    [{ artistName: 'x', 'line-2': 'y' }, { artistName: 'x', line2: 'y' }, [rename('line-2', 'line2')]],
+    unchanged({ 'artist-name': 'x', artist_name: 'y' }),
+  ]),
+  group('digits', texts('line12', 'part_1_2'), [unchanged({ line_1_2: 'x' }), unchanged({ part12: 'x' })]),
+  group('two fields with the unchanged normalized name', texts('artist-name', 'artistName'), [
+    unchanged({ ARTIST_NAME: 'x' }),
+    unchanged({ artistName: 'x', ARTIST_NAME: 'y' }),
+  ]),
+  group('names that consist of separators', texts('_', '', 'many'), [unchanged({ '-': 'x' })]),
+  group('singular and plural', { tags, boxes: tags, ...texts('category', 'id', 'address') }, [
+    [{ tag: 'x' }, { tags: ['x'] }, [rename('tag', 'tags'), 'converted /tags from string']],
+    [{ box: ['x'] }, { boxes: ['x'] }, [rename('box', 'boxes')]],
+  ]),
   {
     title: 'typos',
     schema: {
-      name: optional('string'),
-      artistName: optional('string'),
-      organisation: optional('string'),
+      ...texts('name', 'artistName', 'organisation', 'gender', 'line1', 'map'),
       length: optional('integer'),
       minPrice: optional('number'),
-      gender: optional('string'),
       excluded: optional('boolean'),
-      line1: optional('string'),
-      map: optional('string'),
     },
     cases: [
       [{ artisttName: 'x' }, { artistName: 'x' }, [rename('artisttName', 'artistName')]],
@@ -190,20 +135,14 @@ export const nameCases: Group[] = [
       unchanged({ nmae: 'x' }),
     ],
   },
-  {
-    title: 'envelopes',
-    schema: { artistName: text, limit: { type: 'integer', default: 5 } },
-    cases: [
-      [{ data: { input: { limit: 1 } } }, { limit: 1 }, ['unwrapped /data/input -> ']],
-      [{ data: { limit: 1, extra: 2 } }, { limit: 1, extra: 2 }, ['unwrapped /data -> ']],
-      [{ input: { other: 1 } }, { input: { other: 1 }, limit: 5 }, ['defaulted /limit']],
-      [{ input: 'x' }, { input: 'x', limit: 5 }, ['defaulted /limit']],
-      [{ input: [{ limit: 1 }] }, { limit: 1 }, ['unwrapped /input/0 -> ']],
-    ],
-  },
-  {
-    title: 'a field with the name of an envelope',
-    schema: { data: { type: 'object', properties: { date: text } }, date: optional('string') },
-    cases: [[{ Data: { date: 'x' } }, { data: { date: 'x' } }, [rename('Data', 'data')]]],
-  },
+  group('envelopes', { artistName: text, limit: { type: 'integer', default: 5 } }, [
+    [{ data: { input: { limit: 1 } } }, { limit: 1 }, ['unwrapped /data/input -> ']],
+    [{ data: { limit: 1, extra: 2 } }, { limit: 1, extra: 2 }, ['unwrapped /data -> ']],
+    [{ input: { other: 1 } }, { input: { other: 1 }, limit: 5 }, ['defaulted /limit']],
+    [{ input: 'x' }, { input: 'x', limit: 5 }, ['defaulted /limit']],
+    [{ input: [{ limit: 1 }] }, { limit: 1 }, ['unwrapped /input/0 -> ']],
+  ]),
+  group('a field with the name of an envelope', { data: objectOf({ date: text }), ...texts('date') }, [
+    [{ Data: { date: 'x' } }, { data: { date: 'x' } }, [rename('Data', 'data')]],
+  ]),
 ]

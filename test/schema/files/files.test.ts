@@ -23,10 +23,8 @@ const MUST_BE_FILE = '/document must be a file: { mediaType, data } with data in
 
 describe('a field of type file', () => {
   it('is an object with a media type and base64 in JSON Schema', () => {
-    const schema = toJsonSchema(
-      field({ description: 'An invoice.', mediaTypes: ['image/png'], maxBytes: 100 }),
-    )
-    expect(schema.properties).toEqual({
+    const declared = field({ description: 'An invoice.', mediaTypes: ['image/png'], maxBytes: 100 })
+    expect(toJsonSchema(declared).properties).toEqual({
       document: {
         type: 'object',
         description: 'An invoice.',
@@ -42,12 +40,8 @@ describe('a field of type file', () => {
   })
 
   it('is an object in the types of an agent', () => {
-    const agent = {
-      slug: 'read',
-      description: null,
-      inputSchema: field({ mediaTypes: ['image/png'] }),
-      outputSchema: {},
-    }
+    const inputSchema = field({ mediaTypes: ['image/png'] })
+    const agent = { slug: 'read', description: null, inputSchema, outputSchema: {} }
     expect(writeTypeScriptModule([agent])).toContain("mediaType: 'image/png'\n    data: string")
   })
 
@@ -91,6 +85,8 @@ describe('a field of type file', () => {
       expect(receive(list, { documents })).toMatchObject({ input: { documents: [PDF] }, messages: [] })
   })
 
+  const mismatch = (type: string, found: string) =>
+    `/document/data must be a file of type ${type}, but starts like ${found}.`
   it.each<[string, Json, string]>([
     ['a text', 'the invoice of May', MUST_BE_FILE],
     ['a number', 7, MUST_BE_FILE],
@@ -102,20 +98,12 @@ describe('a field of type file', () => {
     ['truncated base64', { ...PDF, data: 'JVBER' }, '/document/data must be valid base64.'],
     ['bytes instead of base64', { ...PDF, data: [37, 80] }, '/document/data must be valid base64.'],
     ['no bytes', { ...PDF, data: '' }, '/document/data must not be empty.'],
-    [
-      'an image that is called a PDF',
-      { mediaType: 'application/pdf', data: IMAGE.data },
-      '/document/data must be a file of type application/pdf, but starts like image/png.',
-    ],
-    [
-      'a PDF that is called an image',
-      { mediaType: 'image/png', data: PDF.data },
-      '/document/data must be a file of type image/png, but starts like application/pdf.',
-    ],
+    ['an image that is called a PDF', { ...PDF, data: IMAGE.data }, mismatch('application/pdf', 'image/png')],
+    ['a PDF that is called an image', { ...IMAGE, data: PDF.data }, mismatch('image/png', 'application/pdf')],
     [
       'another type that is called a PDF',
       { ...PDF, data: Buffer.from('MZ executable').toString('base64') },
-      '/document/data must be a file of type application/pdf, but starts like another type.',
+      mismatch('application/pdf', 'another type'),
     ],
     [
       'a type that no model reads',
@@ -128,22 +116,19 @@ describe('a field of type file', () => {
       '/document/data must be valid base64.',
     ],
   ])('reports %s', (_, document, message) => {
-    const { messages } = receive(field(), { document })
-    expect(messages).toEqual([message])
+    expect(receive(field(), { document }).messages).toEqual([message])
   })
 
   it('has a limit of bytes, which images cannot exceed', () => {
-    const small = field({ maxBytes: 40 })
-    expect(receive(small, { document: PDF }).messages).toEqual([])
-    expect(receive(small, { document: { ...PDF, data: pdfOf(41) } }).messages).toEqual([
-      '/document/data must be a file of at most 40 bytes, but has 41.',
-    ])
+    const messagesOf = (document: Json, type = {}) => receive(field(type), { document }).messages
+    const tooLarge = (most: number, bytes: number) =>
+      `/document/data must be a file of at most ${most} bytes, but has ${bytes}.`
+    expect(messagesOf(PDF, { maxBytes: 40 })).toEqual([])
+    expect(messagesOf({ ...PDF, data: pdfOf(41) }, { maxBytes: 40 })).toEqual([tooLarge(40, 41)])
     const png = Buffer.concat([Buffer.from(IMAGE.data, 'base64'), Buffer.alloc(3_750_000)]).toString('base64')
-    expect(receive(field(), { document: { ...IMAGE, data: png } }).messages).toEqual([
-      `/document/data must be a file of at most 3750000 bytes, but has ${3_750_000 + 70}.`,
-    ])
-    expect(receive(field(), { document: { ...PDF, data: pdfOf(4_500_001) } }).messages).toHaveLength(1)
-    expect(receive(field(), { document: { ...PDF, data: pdfOf(4_500_000) } }).messages).toEqual([])
+    expect(messagesOf({ ...IMAGE, data: png })).toEqual([tooLarge(3_750_000, 3_750_070)])
+    expect(messagesOf({ ...PDF, data: pdfOf(4_500_001) })).toHaveLength(1)
+    expect(messagesOf({ ...PDF, data: pdfOf(4_500_000) })).toEqual([])
   })
 
   it('has a limit of files', () => {
@@ -158,9 +143,8 @@ describe('a field of type file', () => {
 
   it('may be omitted or null where the schema says so', () => {
     const optional = field({ required: false })
-    expect(receive(optional, {})).toMatchObject({ input: {}, messages: [] })
-    expect(receive(optional, { document: null })).toMatchObject({ input: {}, messages: [] })
-    expect(receive(optional, { document: '' })).toMatchObject({ input: {}, messages: [] })
+    for (const sent of [{}, { document: null }, { document: '' }])
+      expect(receive(optional, sent)).toMatchObject({ input: {}, messages: [] })
   })
 })
 
@@ -184,10 +168,7 @@ describe('files of a JSON Schema', () => {
   })
 
   it('are rejected by publish where the service would not find them', () => {
-    const alternatives = {
-      type: 'object',
-      properties: { a: { anyOf: [file, { type: 'string' }] } },
-    } as JsonObject
+    const alternatives = schema({ a: { anyOf: [file, { type: 'string' }] } } as JsonObject)
     expect(checkDeclaredSchema(alternatives, { allowsFiles: true })).toMatchObject([
       { path: ['properties', 'a', 'anyOf', '0'], message: expect.stringContaining('would not find') },
     ])
@@ -206,9 +187,7 @@ describe('checkDeclaredSchema', () => {
   })
 
   it('rejects files anywhere but in an input', () => {
-    const path = ['document', 'type']
-    expect(checkDeclaredSchema(field())).toEqual([
-      { path, message: '"file" is possible only in the input of an agent' },
-    ])
+    const message = '"file" is possible only in the input of an agent'
+    expect(checkDeclaredSchema(field())).toEqual([{ path: ['document', 'type'], message }])
   })
 })

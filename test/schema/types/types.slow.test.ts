@@ -23,6 +23,8 @@ function toExpression(value: Json | undefined): string {
     .join(', ')} }`
 }
 
+const text = { type: 'string' }
+const number = { type: 'number' }
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',
   properties,
@@ -77,12 +79,9 @@ describe('writeTypeScript', () => {
   })
 
   it('names the types of references and takes no name twice', () => {
-    const schema = object(
-      { root: { $ref: '#/$defs/tree-node' }, self: { $ref: '#' } },
-      {
-        $defs: { 'tree-node': object({ children: { type: 'array', items: { $ref: '#/$defs/tree-node' } } }) },
-      },
-    )
+    const node = { $ref: '#/$defs/tree-node' }
+    const $defs = { 'tree-node': object({ children: { type: 'array', items: node } }) }
+    const schema = object({ root: node, self: { $ref: '#' } }, { $defs })
     const taken = new Set(['ValueTreeNode'])
     expect(typesOf(schema, { taken })).toBe(`export type Value = {
   root: ValueTreeNode2
@@ -121,27 +120,18 @@ const CASES: { schema: JsonObject; valid: Json[]; invalid: Json[] }[] = [
       { shape: { anyOf: [{ $ref: '#/$defs/circle' }, { $ref: '#/$defs/square' }, { type: 'null' }] } },
       {
         $defs: {
-          circle: object({ kind: { const: 'circle' }, radius: { type: 'number' } }),
-          square: object({ kind: { const: 'square' }, side: { type: 'number' } }),
+          circle: object({ kind: { const: 'circle' }, radius: number }),
+          square: object({ kind: { const: 'square' }, side: number }),
         },
       },
     ),
-    valid: [
-      { shape: null },
-      { shape: { kind: 'circle', radius: 2 } },
-      { shape: { kind: 'square', side: 2 } },
-    ],
+    valid: [null, { kind: 'circle', radius: 2 }, { kind: 'square', side: 2 }].map((shape) => ({ shape })),
     invalid: [{ shape: { kind: 'circle', side: 2 } }, { shape: {} }],
   },
   {
     schema: object({
-      pair: {
-        type: 'array',
-        prefixItems: [{ type: 'string' }, { type: 'number' }],
-        minItems: 2,
-        items: false,
-      },
-      open: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], minItems: 1 },
+      pair: { type: 'array', prefixItems: [text, number], minItems: 2, items: false },
+      open: { type: 'array', prefixItems: [text, number], minItems: 1 },
       rest: { type: 'array', prefixItems: [{ type: 'boolean' }], minItems: 1, items: { type: 'string' } },
       none: { type: 'array', items: false },
     }),
@@ -193,11 +183,7 @@ const CASES: { schema: JsonObject; valid: Json[]; invalid: Json[] }[] = [
       $defs: {
         tree: {
           type: 'object',
-          properties: {
-            value: { type: 'number' },
-            left: { $ref: '#/$defs/tree' },
-            right: { $ref: '#/$defs/tree' },
-          },
+          properties: { value: number, left: { $ref: '#/$defs/tree' }, right: { $ref: '#/$defs/tree' } },
           required: ['value'],
           unevaluatedProperties: false,
         },
@@ -223,10 +209,7 @@ const CASES: { schema: JsonObject; valid: Json[]; invalid: Json[] }[] = [
     invalid: [{ 'kebab-case': 1 }],
   },
   {
-    schema: object(
-      { constructor: { type: 'number' }, toString: { type: 'string' } },
-      { required: ['toString'] },
-    ),
+    schema: object({ constructor: number, toString: text }, { required: ['toString'] }),
     valid: [{ toString: 'a' }, { toString: 'a', constructor: 1 }],
     invalid: [{ toString: 1 }],
   },

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../lib/core/json/json.ts'
 import { type Group, integer, object, text } from './violation-cases.ts'
 
 /** Values that only strict mode rejects. */
@@ -59,69 +60,48 @@ export const strictGroups: Group[] = [
   },
 ]
 
-/** Undeclared fields that strict mode allows too. */
-export const openGroups: Group[] = [
-  {
-    title: 'additionalProperties',
-    schema: object({ a: text }, { additionalProperties: true }),
-    cases: [[{ b: 1 }, []]],
-  },
-  {
-    title: 'additionalProperties with a schema',
-    schema: object({ a: text }, { additionalProperties: integer }),
-    cases: [[{ b: 1 }, []]],
-  },
-  {
-    title: 'unevaluatedProperties',
-    schema: object({ a: text }, { unevaluatedProperties: true }),
-    cases: [[{ b: 1 }, []]],
-  },
-  {
-    title: 'patternProperties',
-    schema: object({ a: text }, { patternProperties: { '^b': integer } }),
-    cases: [[{ b: 1, c: 2 }, []]],
-  },
-  {
-    title: 'propertyNames',
-    schema: object({ a: text }, { propertyNames: { maxLength: 1 } }),
-    cases: [[{ b: 1 }, []]],
-  },
-  { title: 'no properties', schema: { type: 'object' }, cases: [[{ b: 1 }, []]] },
-  {
-    title: 'allOf',
-    schema: object({ a: object({ x: text }) }, { allOf: [object({ b: text, a: object({ y: text }) })] }),
-    cases: [[{ a: { x: 'p', y: 'q' }, b: 'x' }, []]],
-  },
-  {
-    title: '$ref next to properties',
-    schema: object(
-      { a: { ...object({ x: text }), $ref: '#/$defs/base' } },
+const base = { $ref: '#/$defs/base' }
+
+/** Schemas with undeclared fields that strict mode allows, too. */
+export const openSchemas: [title: string, schema: JsonObject, value: JsonObject][] = [
+  ['additionalProperties', object({ a: text }, { additionalProperties: true }), { b: 1 }],
+  ['additionalProperties with a schema', object({ a: text }, { additionalProperties: integer }), { b: 1 }],
+  ['unevaluatedProperties', object({ a: text }, { unevaluatedProperties: true }), { b: 1 }],
+  ['patternProperties', object({ a: text }, { patternProperties: { '^b': integer } }), { b: 1, c: 2 }],
+  ['propertyNames', object({ a: text }, { propertyNames: { maxLength: 1 } }), { b: 1 }],
+  ['no properties', { type: 'object' }, { b: 1 }],
+  [
+    'allOf',
+    object({ a: object({ x: text }) }, { allOf: [object({ b: text, a: object({ y: text }) })] }),
+    { a: { x: 'p', y: 'q' }, b: 'x' },
+  ],
+  [
+    '$ref next to properties',
+    object({ a: { ...object({ x: text }), ...base } }, { $defs: { base: object({ y: text }) } }),
+    { a: { x: 'p', y: 'q' } },
+  ],
+  [
+    'a schema that is both referenced and extended',
+    object(
+      { one: base, more: { allOf: [base, object({ z: text })] } },
       { $defs: { base: object({ y: text }) } },
     ),
-    cases: [[{ a: { x: 'p', y: 'q' } }, []]],
-  },
-  {
-    title: 'a schema that is both referenced and extended',
-    schema: object(
-      { one: { $ref: '#/$defs/base' }, more: { allOf: [{ $ref: '#/$defs/base' }, object({ z: text })] } },
-      { $defs: { base: object({ y: text }) } },
-    ),
-    cases: [[{ one: { y: 'q' }, more: { y: 'q', z: 'r' } }, []]],
-  },
-  {
-    title: 'then',
+    { one: { y: 'q' }, more: { y: 'q', z: 'r' } },
+  ],
+  [
+    'then',
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    schema: object({ a: text }, { if: { required: ['a'] }, then: object({ b: integer }) }),
-    cases: [[{ a: 'x', b: 1 }, []]],
-  },
-  {
-    title: 'dependentSchemas',
-    schema: object({ a: text }, { dependentSchemas: { a: object({ b: integer }) } }),
-    cases: [[{ a: 'x', b: 1 }, []]],
-  },
-  {
-    title: 'anyOf',
-    schema: object({ a: text }, { anyOf: [object({ b: integer }), object({ c: integer })] }),
-    cases: [[{ a: 'x', b: 1, c: 2 }, []]],
-  },
+    object({ a: text }, { if: { required: ['a'] }, then: object({ b: integer }) }),
+    { a: 'x', b: 1 },
+  ],
+  [
+    'dependentSchemas',
+    object({ a: text }, { dependentSchemas: { a: object({ b: integer }) } }),
+    { a: 'x', b: 1 },
+  ],
+  [
+    'anyOf',
+    object({ a: text }, { anyOf: [object({ b: integer }), object({ c: integer })] }),
+    { a: 'x', b: 1, c: 2 },
+  ],
 ]

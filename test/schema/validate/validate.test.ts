@@ -7,7 +7,7 @@ import { compileStrictValidator, compileValidator } from '../../../lib/schema/va
 import { countReads } from '../../support/data/count-reads.ts'
 import { propertyRuns } from '../../support/data/property-runs.ts'
 import { anyInputs, wildSchemas } from '../random-schemas.ts'
-import { openGroups, strictGroups } from './strict-violation-cases.ts'
+import { openSchemas, strictGroups } from './strict-violation-cases.ts'
 import { groups } from './violation-cases.ts'
 
 const messagesOf = (violations: { message: string }[]) => violations.map(({ message }) => message)
@@ -30,10 +30,8 @@ describe.each(strictGroups)('compileStrictValidator: $title', ({ schema, cases }
   })
 })
 
-describe.each(openGroups)('compileStrictValidator, undeclared fields with $title', ({ schema, cases }) => {
-  it.each(cases)('allows %j', (value) => {
-    expect(compileStrictValidator(schema)(value)).toEqual([])
-  })
+it.each(openSchemas)('compileStrictValidator allows undeclared fields with %s', (_, schema, value) => {
+  expect(compileStrictValidator(schema)(value)).toEqual([])
 })
 
 describe('compileValidator, edge cases', () => {
@@ -141,17 +139,11 @@ describe('uniqueItems', () => {
   })
 
   it('reports the path of each array with duplicate items', () => {
-    expect(
-      compileValidator(SCHEMA)({
-        list: [1, 1],
-        nested: [
-          [
-            { a: 1, b: 2 },
-            { b: 2, a: 1 },
-          ],
-        ],
-      }),
-    ).toEqual([
+    const equal = [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+    ]
+    expect(compileValidator(SCHEMA)({ list: [1, 1], nested: [equal] })).toEqual([
       { path: '/list', message: '/list must not contain duplicate items.' },
       { path: '/nested/0', message: '/nested/0 must not contain duplicate items.' },
     ])

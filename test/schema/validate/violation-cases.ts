@@ -5,6 +5,8 @@ type Case = [value: Json, messages: string[]]
 
 export type Group = { title: string; schema: JsonObject; cases: Case[] }
 
+export const group = (title: string, schema: JsonObject, cases: Case[]): Group => ({ title, schema, cases })
+
 export const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',
   properties,
@@ -65,14 +67,10 @@ export const groups: Group[] = [
       [null, ['The value must be an object, not null.']],
     ],
   },
-  {
-    title: 'an empty field map',
-    schema: {},
-    cases: [
-      [{}, []],
-      [{ a: 1 }, ['/a is not defined in the schema.']],
-    ],
-  },
+  group('an empty field map', {}, [
+    [{}, []],
+    [{ a: 1 }, ['/a is not defined in the schema.']],
+  ]),
   field('string lengths', { type: 'string', minLength: 2, maxLength: 3 }, [
     ['ab', []],
     ['a', ['must have at least 2 characters.']],
@@ -138,16 +136,12 @@ export const groups: Group[] = [
   ]),
   field('not', { not: { type: 'null' } }, [[null, ['must not match the schema of "not".']]]),
   field('the schema false', false as never, [[1, ['is not allowed.']]]),
-  {
-    title: 'propertyNames',
-    schema: { type: 'object', propertyNames: { maxLength: 2 } },
-    cases: [[{ abc: 1 }, ['/abc is not an allowed field name.']]],
-  },
-  {
-    title: 'dependentRequired',
-    schema: object({ a: text, b: text }, { dependentRequired: { a: ['b'] } }),
-    cases: [[{ a: 'x' }, ['/b is required.']]],
-  },
+  group('propertyNames', { type: 'object', propertyNames: { maxLength: 2 } }, [
+    [{ abc: 1 }, ['/abc is not an allowed field name.']],
+  ]),
+  group('dependentRequired', object({ a: text, b: text }, { dependentRequired: { a: ['b'] } }), [
+    [{ a: 'x' }, ['/b is required.']],
+  ]),
   {
     title: 'if, then, else',
     schema: object(
@@ -248,18 +242,14 @@ export const groups: Group[] = [
       ],
     ],
   },
-  {
-    title: 'prefixItems',
-    schema: object({ pair: { type: 'array', prefixItems: [text, integer], items: false } }),
-    cases: [
+  group('prefixItems', object({ pair: { type: 'array', prefixItems: [text, integer], items: false } }), [
+    [
+      { pair: [1, 'x', true] },
       [
-        { pair: [1, 'x', true] },
-        [
-          '/pair/0 must be a string, not a number.',
-          '/pair/1 must be an integer, not a string.',
-          '/pair/2 is not allowed.',
-        ],
+        '/pair/0 must be a string, not a number.',
+        '/pair/1 must be an integer, not a string.',
+        '/pair/2 is not allowed.',
       ],
     ],
-  },
+  ]),
 ]

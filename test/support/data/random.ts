@@ -24,10 +24,9 @@ export function seededRandom(seed: number, stream: string): Random {
     next,
     between,
     pick: (list) => list[between(0, list.length - 1)] ?? list[0],
-    shuffle: (list) =>
-      list
-        .map((item) => ({ item, order: next() }))
-        .sort((a, b) => a.order - b.order)
-        .map(({ item }) => item),
+    shuffle: (list) => {
+      const ordered = list.map((item) => ({ item, order: next() })).sort((a, b) => a.order - b.order)
+      return ordered.map(({ item }) => item)
+    },
   }
 }

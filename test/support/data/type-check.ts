@@ -10,14 +10,8 @@ const TSC = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', im
 export async function typeCheck(source: string, options: object = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'aes-types-'))
   try {
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      target: 'es2024',
-      module: 'nodenext',
-      types: [],
-      ...options,
-    }
+    const defaults = { strict: true, noEmit: true, target: 'es2024', module: 'nodenext', types: [] }
+    const compilerOptions = { ...defaults, ...options }
     await writeFile(join(folder, 'index.ts'), source)
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }))
     return await new Promise((resolve) => {

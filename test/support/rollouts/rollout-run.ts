@@ -1,9 +1,10 @@
+import { promoteVersion, retireVersion } from '../../../lib/agents/lifecycle/change-agent.ts'
 import type { Version } from '../../../lib/core/agent.ts'
 import type { Execution } from '../../../lib/core/execution.ts'
 import { agentIdOf } from '../../../lib/core/ids.ts'
 import { failedExecution } from '../../../lib/core/new-execution.ts'
+import type { AgentStore } from '../../../lib/core/ports/agents.ts'
 import type { UsageStore } from '../../../lib/core/ports/usage.ts'
-import { selects } from '../../../lib/core/rollout.ts'
 import { INTERVAL_MS } from '../../../lib/core/usage.ts'
 import { openStores } from '../../../lib/dynamodb/open-stores.ts'
 import type { Table } from '../../../lib/dynamodb/table/table.ts'
@@ -41,6 +42,8 @@ export function mortalTable(table: Table, death: Death | null) {
   })
   return { process, table: mortal }
 }
+
+type EndRollout = AgentStore['endRollout']
 
 const { minute: MINUTE } = INTERVAL_MS
 
@@ -84,8 +87,21 @@ export class RolloutRun {
     return putRollout({ ...this.referenceOn(table), system: this.clock(), given: all })
   }
 
+  promote = (versionId = this.next.id, table = this.table) =>
+    promoteVersion({ by: { by: 'author' }, ...this.referenceOn(table), system, versionId })
+  retire = (versionId = this.next.id) =>
+    retireVersion({ ...this.referenceOn(this.table), versionId }, new Date().toISOString())
+  /** Ends the rollout with a store whose `endRollout` does more. */
+  endWith = (end: (endRollout: EndRollout, ...params: Parameters<EndRollout>) => ReturnType<EndRollout>) => {
+    const { store, ...reference } = this.referenceOn(this.table)
+    return endRollout({
+      ...reference,
+      store: { ...store, endRollout: (params) => end(store.endRollout, params) },
+    })
+  }
   stop = (table = this.table) => endRollout(this.referenceOn(table))
   rollout = () => getRollout(this.referenceOn(this.table))
+  getVersion = (id = this.next.id) => openStores(this.table).agents.getVersion({ ...this.current, id })
   agent = async () => {
     const { organizationId, agentId: id } = this.current
     const agent = await openStores(this.table).agents.get({ organizationId, id })
@@ -167,10 +183,6 @@ export class RolloutRun {
   /** What was sent to webhooks. */
   events = () => this.outbox.sent.filter(({ type }) => type === 'rollout.aborted')
 }
-
-/** Whether a run of a tenant would get the version of the rollout. */
-export const gets = (versionId: string, percent: number, tenantId: string): boolean =>
-  selects({ versionId, percent, key: 'tenant' }, { tenantId, executionId: system.newId() })
 
 export function aVersion(overrides: Partial<Version> & Pick<Version, 'organizationId' | 'slug'>): Version {
   const text = { text: { type: 'string', description: 'Any text.' } }

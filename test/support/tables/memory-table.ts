@@ -98,12 +98,8 @@ export function memoryTable(environment: Environment = {}): Table {
     async update(key, change) {
       assertInTime(change.sendBefore)
       if (!holds(key, change)) return null
-      write(
-        changed(read(key) ?? key, {
-          ...change,
-          set: { ...change.set, ...timeToLiveOf({ ...change.set, ...key }) },
-        }),
-      )
+      const set = { ...change.set, ...timeToLiveOf({ ...change.set, ...key }) }
+      write(changed(read(key) ?? key, { ...change, set }))
       return project(read(key)) as Item
     },
 
@@ -126,12 +122,8 @@ export function memoryTable(environment: Environment = {}): Table {
     },
 
     async query(query) {
-      const {
-        ExpressionAttributeNames: names,
-        ExpressionAttributeValues: values,
-        Limit,
-        ExclusiveStartKey,
-      } = query
+      const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = query
+      const { Limit, ExclusiveStartKey } = query
       const index = query.IndexName ? INDEXES[query.IndexName] : null
       const partitionKey = index?.partitionKey.name ?? 'pk'
       const order = index ? [index.sortKey.name, 'pk', 'sk'] : ['sk']
@@ -149,14 +141,12 @@ export function memoryTable(environment: Environment = {}): Table {
       )
       found.sort((a, b) => compareBy(order, a, b) * direction)
       const page = found.slice(0, Limit)
-      const last = page.at(-1)
+      const last = page.length < found.length ? page.at(-1) : undefined
       const attributes = projectionOf(query)
+      const items = page.filter((item) => passes({ item, names, values }))
       return {
-        items: page
-          .filter((item) => passes({ item, names, values }))
-          .map((item) => project(item, attributes) as Item),
-        lastKey:
-          last && page.length < found.length ? (project(last, [partitionKey, ...order, 'pk']) as Item) : null,
+        items: items.map((item) => project(item, attributes) as Item),
+        lastKey: project(last, [partitionKey, ...order, 'pk']) ?? null,
       }
     },
   }
@@ -178,13 +168,9 @@ function bytesOf(value: unknown): number {
 
 const PARTITION_KEYS = ['pk', ...Object.values(INDEXES).map(({ partitionKey }) => partitionKey.name)]
 
-function projectionOf({
-  IndexName,
-  ProjectionExpression,
-  ExpressionAttributeNames,
-}: Query): string[] | undefined {
+function projectionOf({ IndexName, ProjectionExpression, ...query }: Query): string[] | undefined {
   if (ProjectionExpression)
-    return ProjectionExpression.split(', ').map((name) => ExpressionAttributeNames?.[name] ?? name)
+    return ProjectionExpression.split(', ').map((name) => query.ExpressionAttributeNames?.[name] ?? name)
   if (!IndexName) return undefined
   const { partitionKey, sortKey, projection } = INDEXES[IndexName]
   return ['pk', 'sk', partitionKey.name, sortKey.name, ...projection]
@@ -247,16 +233,13 @@ function compile(expression: string): Evaluate {
   if (known) return known
   const tokens = expression.match(/<=|>=|<>|[=<>(),]|[#:\w.]+/g) ?? []
   const take = (...expected: string[]) => (expected.includes(tokens[0] ?? '') ? tokens.shift() : undefined)
-  const any = (): Evaluate => {
-    const terms = [all()]
-    while (take('OR')) terms.push(all())
-    return terms.length === 1 ? (terms[0] as Evaluate) : (scope) => terms.some((term) => term(scope))
+  const terms = (read: () => Evaluate, word: string, method: 'some' | 'every'): Evaluate => {
+    const list = [read()]
+    while (take(word)) list.push(read())
+    return list.length === 1 ? (list[0] as Evaluate) : (scope) => list[method]((term) => term(scope))
   }
-  const all = (): Evaluate => {
-    const terms = [comparison()]
-    while (take('AND')) terms.push(comparison())
-    return terms.length === 1 ? (terms[0] as Evaluate) : (scope) => terms.every((term) => term(scope))
-  }
+  const any = (): Evaluate => terms(all, 'OR', 'some')
+  const all = (): Evaluate => terms(comparison, 'AND', 'every')
   const comparison = (): Evaluate => {
     const left = operand()
     if (take('BETWEEN')) {

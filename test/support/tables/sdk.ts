@@ -26,9 +26,8 @@ export async function scanTable(endpoint: string, TableName: string): Promise<It
 export async function withStores<T>(dataDir: string, work: (stores: Stores) => Promise<T>): Promise<T> {
   const database = await openDatabase('command', { DATA_DIR: dataDir })
   try {
-    return await work(
-      openStores(openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint })),
-    )
+    const table = openTable({ TABLE_NAME: LOCAL_TABLE, DYNAMODB_ENDPOINT: database.endpoint })
+    return await work(openStores(table))
   } finally {
     await database.stop()
   }

@@ -11,7 +11,15 @@ import { call, callAs, httpTool, ODD_KEY, openDeclared, SENT_KEY } from '../tool
 
 const text = { type: 'string' }
 
-async function callTool(respond: Parameters<typeof serve>[0], overrides: Record<string, unknown> = {}) {
+type Respond = Parameters<typeof serve>[0]
+
+/** Responds with a body of a content type. */
+const typed =
+  (type: string, body: string | Buffer): Respond =>
+  (response) =>
+    response.writeHead(200, { 'content-type': type }).end(body)
+
+async function callTool(respond: Respond, overrides: Record<string, unknown> = {}) {
   const server = await serve(respond)
   const tools = await openDeclared([httpTool(server.host, overrides)])
   return { result: await call(tools, 'get', {}), server }
@@ -137,10 +145,8 @@ describe('openHttpTool, response', () => {
     ['1e999', '1e999'],
     ['1.50', '1.5'],
   ])('keeps the digits of the number %s', async (number, expected) => {
-    const { result } = await callTool((response) => {
-      response.setHeader('content-type', 'application/json')
-      response.end(`{"a":[{"n":${number}}],"a":[{"n":${number}}]}`)
-    })
+    const body = `{"a":[{"n":${number}}],"a":[{"n":${number}}]}`
+    const { result } = await callTool(typed('application/json', body))
     expect(JSON.stringify(result)).toBe(`{"ok":true,"value":{"a":[{"n":${expected}}]}}`)
     const message = toToolMessage([{ call: { id: 'c', name: 'get', input: {}, error: null }, result }])
     expect(JSON.stringify(message)).toContain(`{\\"n\\":${expected}}`)
@@ -149,31 +155,25 @@ describe('openHttpTool, response', () => {
   it('parses JSON by content type and returns other responses as text', async () => {
     const asJson = await callTool((response) => json(response, { a: [1, 'ü'] }))
     expect(asJson.result).toEqual({ ok: true, value: { a: [1, 'ü'] } })
-    const problem = { 'content-type': 'application/vnd.x+json; charset=utf-8' }
-    const asSuffix = await callTool((response) => response.writeHead(200, problem).end('[1]'))
+    const asSuffix = await callTool(typed('application/vnd.x+json; charset=utf-8', '[1]'))
     expect(asSuffix.result).toEqual({ ok: true, value: [1] })
     const asText = await callTool((response) => response.end('{"a":1}'))
     expect(asText.result).toEqual({ ok: true, value: '{"a":1}' })
-    const latin = { 'content-type': 'text/plain; charset="iso-8859-1"' }
-    const asLatin = await callTool((response) => response.writeHead(200, latin).end(Buffer.from([0xfc])))
+    const asLatin = await callTool(typed('text/plain; charset="iso-8859-1"', Buffer.from([0xfc])))
     expect(asLatin.result).toEqual({ ok: true, value: 'ü' })
     const empty = await callTool((response) => response.writeHead(204).end())
     expect(empty.result).toEqual({ ok: true, value: null })
   })
 
   it('returns an image with its description', async () => {
-    const { result } = await callTool((response) =>
-      response.writeHead(200, { 'content-type': 'image/png' }).end(PIXEL_BYTES),
-    )
+    const { result } = await callTool(typed('image/png', PIXEL_BYTES))
     expect(result).toEqual({
       ok: true,
       value: `[Image of type image/png, ${PIXEL_BYTES.length} bytes.]`,
       images: [{ mediaType: 'image/png', data: PIXEL }],
     })
     const large = Buffer.concat([PIXEL_BYTES, Buffer.alloc(4_000_000)])
-    const tooLarge = await callTool((response) =>
-      response.writeHead(200, { 'content-type': 'image/png' }).end(large),
-    )
+    const tooLarge = await callTool(typed('image/png', large))
     expect(tooLarge.result).toMatchObject({
       ok: false,
       error: expect.stringContaining('is binary (image/png'),
@@ -211,23 +211,12 @@ describe('openHttpTool, response', () => {
     },
   )
 
-  const invalid: [string, Parameters<typeof serve>[0], RegExp][] = [
-    [
-      'invalid JSON',
-      (r) => r.writeHead(200, { 'content-type': 'application/json' }).end('{"a":'),
-      /is not valid JSON: \{"a":$/,
-    ],
-    [
-      'binary',
-      (r) => r.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([0x89, 0x50, 0xff])),
-      /binary \(image\/png, 3 bytes\)/,
-    ],
+  const nested = '['.repeat(200_000) + ']'.repeat(200_000)
+  const invalid: [string, Respond, RegExp][] = [
+    ['invalid JSON', typed('application/json', '{"a":'), /is not valid JSON: \{"a":$/],
+    ['binary', typed('image/png', Buffer.from([0x89, 0x50, 0xff])), /binary \(image\/png, 3 bytes\)/],
     ['NUL in text', (r) => r.end('a\0b'), /binary/],
-    [
-      'unknown charset',
-      (r) => r.writeHead(200, { 'content-type': 'text/plain; charset=klingon' }).end('a'),
-      /binary/,
-    ],
+    ['unknown charset', typed('text/plain; charset=klingon', 'a'), /binary/],
     ['compressed', (r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('a'), /compressed \(gzip\)/],
     ['dropped before the headers', (r) => r.destroy(), /dropped/],
     [
@@ -244,14 +233,7 @@ describe('openHttpTool, response', () => {
       },
       /dropped/,
     ],
-    [
-      'nested too deeply',
-      (r) =>
-        r
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end('['.repeat(200_000) + ']'.repeat(200_000)),
-      /maximum nesting depth/,
-    ],
+    ['nested too deeply', typed('application/json', nested), /maximum nesting depth/],
   ]
   it.each(invalid)('returns an error for: %s', async (_, respond, error) => {
     const { result } = await callTool(respond)

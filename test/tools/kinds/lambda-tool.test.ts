@@ -2,29 +2,35 @@ import { describe, expect, it } from 'vitest'
 import { json, serve } from '../serve.ts'
 import { call, callAs, ODD_KEY, openDeclared, SENT_KEY } from '../tools.ts'
 
-const lambdaDocument = (name: string, timeoutSeconds = 60) => ({
+const DOCUMENT = {
   name: 'invoke',
   description: 'Invokes.',
   input: { id: { type: 'string' } },
-  timeoutSeconds,
-  lambda: { function: name },
-})
+  lambda: { function: 'orders:live' },
+}
 
-async function invoke(respond: Parameters<typeof serve>[0], timeoutSeconds?: number) {
+type Respond = Parameters<typeof serve>[0]
+
+async function open(respond: Respond, timeoutSeconds = 60) {
   const server = await serve(respond)
-  const tools = await openDeclared([lambdaDocument('orders:live', timeoutSeconds)], {
-    environment: { LAMBDA_ENDPOINT: server.url },
-  })
+  const environment = { LAMBDA_ENDPOINT: server.url }
+  const traceparentOf = (key: string) => `trace of ${key.length} characters`
+  return {
+    server,
+    tools: await openDeclared([{ ...DOCUMENT, timeoutSeconds }], { environment, traceparentOf }),
+  }
+}
+
+async function invoke(respond: Respond, timeoutSeconds?: number) {
+  const { server, tools } = await open(respond, timeoutSeconds)
   return { result: await call(tools, 'invoke', { id: 'ü' }), server }
 }
 
+const failed = (error: unknown) => ({ ok: false, error })
+
 describe('openLambdaTool', () => {
   it('invokes the function synchronously with the input, a hash of the id of the call, and its trace', async () => {
-    const server = await serve((response) => json(response, { total: 3 }))
-    const tools = await openDeclared([lambdaDocument('orders:live')], {
-      environment: { LAMBDA_ENDPOINT: server.url },
-      traceparentOf: (key) => `trace of ${key.length} characters`,
-    })
+    const { server, tools } = await open((response) => json(response, { total: 3 }))
     expect(await callAs(tools, 'invoke', { id: 'ü' }, ODD_KEY)).toEqual({ ok: true, value: { total: 3 } })
     const [received] = server.received
     expect(received?.path).toBe('/2015-03-31/functions/orders%3Alive/invocations')
@@ -46,33 +52,25 @@ describe('openLambdaTool', () => {
 
   const missing = { 'x-amzn-errortype': 'ResourceNotFoundException', 'content-type': 'application/json' }
   const failing = { 'x-amz-function-error': 'Unhandled' }
-  const cases: [string, Parameters<typeof serve>[0], object][] = [
+  const exception = '{"errorType":"TypeError","errorMessage":"boom","trace":["at x"]}'
+  const notFound = '{"Message":"Function not found: orders"}'
+  it.each<[string, Respond, object]>([
     ['null', (r) => r.end('null'), { ok: true, value: null }],
     ['no payload', (r) => r.end(), { ok: true, value: null }],
-    ['invalid JSON', (r) => r.end('<a>'), { ok: false, error: 'The function returned invalid JSON: <a>' }],
+    ['invalid JSON', (r) => r.end('<a>'), failed('The function returned invalid JSON: <a>')],
     [
       'an exception',
-      (r) =>
-        r.writeHead(200, failing).end('{"errorType":"TypeError","errorMessage":"boom","trace":["at x"]}'),
-      { ok: false, error: 'The function failed: TypeError: boom' },
+      (r) => r.writeHead(200, failing).end(exception),
+      failed('The function failed: TypeError: boom'),
     ],
-    [
-      'a crash',
-      (r) => r.writeHead(200, failing).end('oom'),
-      { ok: false, error: 'The function failed: oom' },
-    ],
+    ['a crash', (r) => r.writeHead(200, failing).end('oom'), failed('The function failed: oom')],
     [
       'a missing function',
-      (r) => r.writeHead(404, missing).end('{"Message":"Function not found: orders"}'),
-      { ok: false, error: expect.stringMatching(/ResourceNotFoundException.*Function not found/) },
+      (r) => r.writeHead(404, missing).end(notFound),
+      failed(expect.stringMatching(/ResourceNotFoundException.*Function not found/)),
     ],
-    [
-      'a dropped connection',
-      (r) => r.destroy(),
-      { ok: false, error: expect.stringContaining('Could not invoke') },
-    ],
-  ]
-  it.each(cases)('%s: invokes the function once and returns the result', async (_, respond, expected) => {
+    ['a dropped connection', (r) => r.destroy(), failed(expect.stringContaining('Could not invoke'))],
+  ])('%s: invokes the function once and returns the result', async (_, respond, expected) => {
     const { result, server } = await invoke(respond)
     expect(result).toEqual(expected)
     expect(server.received).toHaveLength(1)
@@ -80,7 +78,7 @@ describe('openLambdaTool', () => {
 
   it('no response: ends after the time limit', async () => {
     const { result, server } = await invoke(() => undefined, 1)
-    expect(result).toEqual({ ok: false, error: 'The call timed out after 1 s.' })
+    expect(result).toEqual(failed('The call timed out after 1 s.'))
     expect(server.received.length).toBeLessThanOrEqual(1)
   })
 })

@@ -5,16 +5,18 @@ import { call, openDeclared, secret } from '../tools.ts'
 import { FIND, INITIALIZED } from './odd-mcp-server.ts'
 
 const SECRET = 'p+ss/w:rd-of-the-client'
+const CREDENTIALS = Buffer.from(`aes:${encodeURIComponent(SECRET)}`).toString('base64')
 const environment = { CRM_SECRET: SECRET }
 
 type Grant = { accessToken?: string; expiresIn?: unknown; body?: object; status?: number }
+type Granted = Grant | ((response: ServerResponse) => unknown)
 
 /** A token endpoint, and an MCP server that accepts only the tokens in `accepted`. */
 async function serveProtected({
   grant = ({ received }) => ({ accessToken: `token-number-${received.length}` }),
   accepts = () => true,
 }: {
-  grant?: (server: { received: Received[] }) => Grant | ((response: ServerResponse) => unknown)
+  grant?: (server: { received: Received[] }) => Granted
   accepts?: (token: string) => boolean
 } = {}) {
   const tokens = await serve((response) => {
@@ -41,33 +43,33 @@ async function serveProtected({
     timeoutSeconds: 20,
     mcp: { url: `${server.url}/mcp`, allowedHosts, oauth: { ...oauth, ...overrides } },
   })
-  return { tokens, server, documentWith }
+  const open = (overrides?: object) => openDeclared([documentWith(overrides)], { environment })
+  return { tokens, server, documentWith, open }
 }
 
 describe('a tool with client credentials', () => {
   it('requests a token once and sends it with each request, also of another run', async () => {
-    const { tokens, server, documentWith } = await serveProtected()
+    const { tokens, server, open } = await serveProtected()
     for (let run = 0; run < 2; run++) {
-      const tools = await openDeclared([documentWith()], { environment })
+      const tools = await open()
       expect(await call(tools, 'crm_find', {})).toMatchObject({ ok: true })
     }
     expect(tokens.received).toHaveLength(1)
     const [request] = tokens.received
-    const credentials = `aes:${encodeURIComponent(SECRET)}`
     expect(request).toMatchObject({
       method: 'POST',
       path: '/token',
       body: 'grant_type=client_credentials',
-      headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+      headers: { authorization: `Basic ${CREDENTIALS}` },
     })
     const sent = new Set(server.received.map(({ headers }) => headers.authorization))
     expect([...sent]).toEqual(['Bearer token-number-1'])
   })
 
   it('sends the credentials in the body, and the parameters of the document', async () => {
-    const { tokens, documentWith } = await serveProtected()
+    const { tokens, open } = await serveProtected()
     const more = { scope: 'crm.read crm.write', audience: 'https://crm.example', resource: 'urn:crm' }
-    await openDeclared([documentWith({ authentication: 'body', ...more })], { environment })
+    await open({ authentication: 'body', ...more })
     const [request] = tokens.received
     expect(request?.headers.authorization).toBeUndefined()
     expect(Object.fromEntries(new URLSearchParams(request?.body))).toEqual({
@@ -80,14 +82,11 @@ describe('a tool with client credentials', () => {
 
   it('replaces a token that the server rejects, once for all calls', async () => {
     const valid = new Set(['token-number-1'])
-    const { tokens, documentWith } = await serveProtected({ accepts: (token) => valid.has(token) })
-    const tools = await openDeclared([documentWith()], { environment })
-    for (const [old, next] of [
-      ['token-number-1', 'token-number-2'],
-      ['token-number-2', 'token-number-3'],
-    ] as const) {
-      valid.delete(old)
-      valid.add(next)
+    const { tokens, open } = await serveProtected({ accepts: (token) => valid.has(token) })
+    const tools = await open()
+    for (const next of [2, 3]) {
+      valid.delete(`token-number-${next - 1}`)
+      valid.add(`token-number-${next}`)
       const results = await Promise.all(Array.from({ length: 20 }, () => call(tools, 'crm_find', {})))
       expect(results.every(({ ok }) => ok)).toBe(true)
     }
@@ -95,8 +94,8 @@ describe('a tool with client credentials', () => {
   })
 
   it('stops after one replacement that the server rejects as well', async () => {
-    const { tokens, server, documentWith } = await serveProtected({ accepts: () => false })
-    const tools = await openDeclared([documentWith()], { environment })
+    const { tokens, server, open } = await serveProtected({ accepts: () => false })
+    const tools = await open()
     expect(await call(tools, 'crm', {})).toMatchObject({ error: expect.stringContaining('invalid_token') })
     expect(tokens.received).toHaveLength(2)
     expect(server.received.length).toBeLessThanOrEqual(4)
@@ -115,10 +114,10 @@ describe('a tool with client credentials', () => {
   ])(
     'uses a token that expires in %s s for a minute less: after %i s, %i requests',
     async (expiresIn, seconds, requests) => {
-      const { tokens, documentWith } = await serveProtected({
+      const { tokens, open } = await serveProtected({
         grant: ({ received }) => ({ accessToken: `token-number-${received.length}`, expiresIn }),
       })
-      const tools = await openDeclared([documentWith()], { environment })
+      const tools = await open()
       const before = tokens.received.length
       expect(before).toBeGreaterThanOrEqual(1)
       const now = performance.now()
@@ -135,24 +134,16 @@ describe('a tool with client credentials', () => {
   )
 
   it('masks the secret and the token in results', async () => {
-    const { documentWith } = await serveProtected()
-    const tools = await openDeclared([documentWith()], { environment })
-    expect(await call(tools, 'crm_find', {})).toEqual({
-      ok: true,
-      value: 'seen Bearer [secret access token]',
-    })
+    const { open } = await serveProtected()
+    const value = 'seen Bearer [secret access token]'
+    expect(await call(await open(), 'crm_find', {})).toEqual({ ok: true, value })
   })
 
-  const failures: [string, Grant | ((response: ServerResponse) => unknown), RegExp][] = [
+  const repeated = `${SECRET} ${encodeURIComponent(SECRET)} ${CREDENTIALS}`
+  const failures: [string, Granted, RegExp][] = [
     [
       'rejects the client and repeats its credentials',
-      {
-        status: 401,
-        body: {
-          error: 'invalid_client',
-          error_description: `${SECRET} ${encodeURIComponent(SECRET)} ${Buffer.from(`aes:${encodeURIComponent(SECRET)}`).toString('base64')}`,
-        },
-      },
+      { status: 401, body: { error: 'invalid_client', error_description: repeated } },
       /HTTP 401: invalid_client: /,
     ],
     ['returns no token', { body: { token_type: 'Bearer' } }, /no access token/],
@@ -163,8 +154,8 @@ describe('a tool with client credentials', () => {
     ['hangs up', (r) => r.destroy(), /dropped/],
   ]
   it.each(failures)('returns the error to the model if the endpoint %s', async (_, granted, message) => {
-    const { tokens, server, documentWith } = await serveProtected({ grant: () => granted })
-    const tools = await openDeclared([documentWith()], { environment })
+    const { tokens, server, open } = await serveProtected({ grant: () => granted })
+    const tools = await open()
     const result = await call(tools, 'crm', {})
     expect(result).toMatchObject({ ok: false, error: expect.stringMatching(message) })
     for (const form of [SECRET, encodeURIComponent(SECRET), 'cCUyQnNz'])
@@ -174,10 +165,10 @@ describe('a tool with client credentials', () => {
   })
 
   it('does not follow a redirect of the endpoint with the secret', async () => {
-    const { server, documentWith } = await serveProtected({
+    const { server, open } = await serveProtected({
       grant: () => (response) => response.writeHead(307, { location: '/elsewhere' }).end(),
     })
-    await expect(openDeclared([documentWith()], { environment })).rejects.toThrow(/redirect \(307\)/)
+    await expect(open()).rejects.toThrow(/redirect \(307\)/)
     expect(server.received).toHaveLength(0)
   })
 
@@ -192,8 +183,8 @@ describe('a tool with client credentials', () => {
   })
 
   it('does not send a token of one secret to a run with another', async () => {
-    const { tokens, documentWith } = await serveProtected()
-    await openDeclared([documentWith()], { environment })
+    const { tokens, documentWith, open } = await serveProtected()
+    await open()
     await openDeclared([documentWith()], { environment: { CRM_SECRET: 'the-secret-of-others' } })
     expect(tokens.received).toHaveLength(2)
     await expect(openDeclared([documentWith()])).rejects.toThrow('Secret CRM_SECRET not found.')

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import type { Tools } from '../../../lib/tools/open-tools.ts'
 import { json } from '../serve.ts'
 import { call } from '../tools.ts'
 import { type Answer, FIND, INITIALIZED, serveOdd } from './odd-mcp-server.ts'
@@ -7,43 +8,38 @@ import { type Answer, FIND, INITIALIZED, serveOdd } from './odd-mcp-server.ts'
 const events = (response: ServerResponse, text: string) =>
   response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
 const text = (value: string) => ({ type: 'text', text: value })
+const namesOf = ({ declarations }: Tools) => declarations.map(({ name }) => name)
+/** The result of a call of the tool of a server that answers so. */
+const callFind = async (answers: Record<string, Answer>) =>
+  call(await (await serveOdd(answers)).open(), 'crm_find', {})
 
 describe('the list of tools', () => {
-  const repaired: [string, unknown, object][] = [
-    ['no inputSchema', { name: 'odd' }, { type: 'object' }],
-    ['an inputSchema of null', { name: 'odd', inputSchema: null }, { type: 'object' }],
-    ['an empty inputSchema', { name: 'odd', inputSchema: {} }, { type: 'object' }],
-    [
-      'anyOf without a type',
-      { name: 'odd', inputSchema: { anyOf: [{ required: ['a'] }] } },
-      { type: 'object', anyOf: [{ required: ['a'] }] },
-    ],
-    [
-      'keywords that are null',
-      {
-        name: 'odd',
-        inputSchema: {
-          type: 'object',
-          required: null,
-          properties: { a: { type: 'string', enum: null, default: null } },
-        },
-      },
-      { type: 'object', properties: { a: { type: 'string', default: null } } },
-    ],
-    [
-      'nullable of OpenAPI 3.0',
-      { name: 'odd', inputSchema: { properties: { a: { type: 'string', nullable: true } } } },
-      { type: 'object', properties: { a: { type: ['string', 'null'], nullable: true } } },
-    ],
-    ['a description of null', { ...FIND, name: 'odd', description: null, title: null }, { type: 'object' }],
-    ['an array as outputSchema', { ...FIND, name: 'odd', outputSchema: [] }, { type: 'object' }],
+  const odd = (inputSchema: unknown) => ({ name: 'odd', inputSchema })
+  const anyOf = [{ required: ['a'] }]
+  const nulls = {
+    type: 'object',
+    required: null,
+    properties: { a: { type: 'string', enum: null, default: null } },
+  }
+  it.each<[string, object, object?]>([
+    ['no inputSchema', { name: 'odd' }],
+    ['an inputSchema of null', odd(null)],
+    ['an empty inputSchema', odd({})],
+    ['a description of null', { ...FIND, name: 'odd', description: null, title: null }],
+    ['an array as outputSchema', { ...FIND, name: 'odd', outputSchema: [] }],
     [
       'wrong annotations and icons',
       { ...FIND, name: 'odd', annotations: 'none', icons: { src: 1 }, _meta: null },
-      { type: 'object' },
     ],
-  ]
-  it.each(repaired)('keeps a tool with %s', async (_, tool, inputSchema) => {
+    ['anyOf without a type', odd({ anyOf }), { anyOf }],
+    ['keywords that are null', odd(nulls), { properties: { a: { type: 'string', default: null } } }],
+    [
+      'nullable of OpenAPI 3.0',
+      odd({ properties: { a: { type: 'string', nullable: true } } }),
+      { properties: { a: { type: ['string', 'null'], nullable: true } } },
+    ],
+  ])('keeps a tool with %s', async (_, tool, keywords = {}) => {
+    const inputSchema = { type: 'object', ...keywords }
     const server = await serveOdd({ 'tools/list': { tools: [tool, FIND], nextCursor: null } })
     const tools = await server.open()
     expect(tools.warnings).toEqual([])
@@ -53,26 +49,17 @@ describe('the list of tools', () => {
     ])
   })
 
-  const omitted: [string, unknown, string][] = [
+  it.each([
     ['has no name', { inputSchema: {} }, 'entry 1 has no name'],
     ['has a name of another type', { name: 7 }, 'entry 1 has no name'],
     ['is null', null, 'entry 1 has no name'],
     ['is a text', 'odd', 'entry 1 has no name'],
-    [
-      'takes an array',
-      { name: 'odd', inputSchema: { type: 'array' } },
-      'the inputSchema of odd is of type "array"',
-    ],
-    [
-      'has a schema that is an array',
-      { name: 'odd', inputSchema: [] },
-      'the inputSchema of odd is not an object',
-    ],
-  ]
-  it.each(omitted)('leaves out a tool that %s, and says so', async (_, tool, problem) => {
+    ['takes an array', odd({ type: 'array' }), 'the inputSchema of odd is of type "array"'],
+    ['has a schema that is an array', odd([]), 'the inputSchema of odd is not an object'],
+  ])('leaves out a tool that %s, and says so', async (_, tool, problem) => {
     const server = await serveOdd({ 'tools/list': { tools: [tool, FIND] } })
     const tools = await server.open()
-    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
+    expect(namesOf(tools)).toEqual(['crm_find'])
     expect(tools.warnings).toEqual([`McpToolsOmitted: crm: ${problem}`])
   })
 
@@ -97,7 +84,7 @@ describe('the list of tools', () => {
       },
     })
     const tools = await server.open()
-    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
+    expect(namesOf(tools)).toEqual(['crm_find'])
     expect(count).toBe(requests)
     expect(tools.warnings).toEqual(warning ? [expect.stringMatching(warning)] : [])
   })
@@ -110,7 +97,7 @@ describe('the list of tools', () => {
           : json(response, { jsonrpc: '2.0', id, result: { tools: [FIND], nextCursor: '2' } }),
     })
     const tools = await server.open()
-    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
+    expect(namesOf(tools)).toEqual(['crm_find'])
     expect(tools.warnings).toEqual([expect.stringContaining('page 2 of the list failed')])
   })
 
@@ -122,7 +109,7 @@ describe('the list of tools', () => {
   ])('is read from a server that introduces itself with %s', async (_, initialize) => {
     const server = await serveOdd({ initialize })
     const tools = await server.open()
-    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find'])
+    expect(namesOf(tools)).toEqual(['crm_find'])
     expect(tools.warnings).toEqual([])
   })
 
@@ -175,13 +162,9 @@ describe('a result', () => {
     ['numbers as they were written', { content: [text('7615917337495251231')] }, '7615917337495251231'],
   ]
   it.each(results)('has %s', async (_, result, value) => {
-    const tools = await (
-      await serveOdd({
-        'tools/list': { tools: [{ ...FIND, outputSchema: { type: 'object', required: ['n'] } }] },
-        'tools/call': result,
-      })
-    ).open()
-    expect(await call(tools, 'crm_find', {})).toEqual({ ok: true, value })
+    const tool = { ...FIND, outputSchema: { type: 'object', required: ['n'] } }
+    const answers = { 'tools/list': { tools: [tool] }, 'tools/call': result }
+    expect(await callFind(answers)).toEqual({ ok: true, value })
   })
 
   const failures: [string, object, string][] = [
@@ -195,8 +178,7 @@ describe('a result', () => {
     ['nothing', { isError: true }, 'The tool failed without an error message.'],
   ]
   it.each(failures)('that is an error has its %s', async (_, result, error) => {
-    const tools = await (await serveOdd({ 'tools/call': result })).open()
-    expect(await call(tools, 'crm_find', {})).toEqual({ ok: false, error })
+    expect(await callFind({ 'tools/call': result })).toEqual({ ok: false, error })
   })
 
   const junk =
@@ -211,28 +193,21 @@ describe('a result', () => {
     ['without an empty line at the end', (result: string) => `data: ${result}`],
     ['with CRLF', (result: string) => `event: message\r\ndata: ${result}\r\n\r\n`],
   ])('is found %s of an event stream', async (_, write) => {
-    const server = await serveOdd({
-      'tools/call': (response, { id }) =>
-        events(
-          response,
-          write(JSON.stringify({ id: `${id}`, result: { content: [text('ok')] }, error: null })),
-        ),
-    })
-    expect(await call(await server.open(), 'crm_find', {})).toEqual({ ok: true, value: 'ok' })
+    const resultOf = (id: unknown) => ({ id: `${id}`, result: { content: [text('ok')] }, error: null })
+    const answer: Answer = (response, { id }) => events(response, write(JSON.stringify(resultOf(id))))
+    expect(await callFind({ 'tools/call': answer })).toEqual({ ok: true, value: 'ok' })
   })
 
   it('keeps the digits of numbers', async () => {
     const raw = '{"content":[],"structuredContent":{"orderId":7615917337495251231}}'
-    const server = await serveOdd({
+    const result = await callFind({
       'tools/call': (response, { id }) => events(response, `data: {"id":${id},"result":${raw}}\n\n`),
     })
-    const result = await call(await server.open(), 'crm_find', {})
     expect(JSON.stringify(result)).toBe('{"ok":true,"value":{"orderId":7615917337495251231}}')
   })
 
   it('is an error if the response has none, at once', async () => {
-    const server = await serveOdd({ 'tools/call': (response) => json(response, [null, { ok: true }]) })
-    expect(await call(await server.open(), 'crm_find', {})).toEqual({
+    expect(await callFind({ 'tools/call': (response) => json(response, [null, { ok: true }]) })).toEqual({
       ok: false,
       error: expect.stringContaining('sent no response of JSON-RPC'),
     })
@@ -291,7 +266,7 @@ describe('a session', () => {
     const server = await serveSessions((response) => response.writeHead(500).end())
     server.isForgetful = true
     const tools = await server.open()
-    expect(tools.declarations.map(({ name }) => name)).toEqual(['crm'])
+    expect(namesOf(tools)).toEqual(['crm'])
     expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's-1' } })
   })
 
@@ -310,7 +285,7 @@ describe('a stream that the server closes before its result (SEP-1699)', () => {
   it('is resumed with the id of its last event', async () => {
     let rpcId: unknown
     const lastIds: unknown[] = []
-    const server = await serveOdd({
+    const result = await callFind({
       'tools/call': (response, { id }) => {
         rpcId = id
         return events(response, priming)
@@ -318,22 +293,20 @@ describe('a stream that the server closes before its result (SEP-1699)', () => {
       GET: (response, _, { headers }) => {
         lastIds.push(headers['last-event-id'])
         if (lastIds.length === 1) return events(response, 'id: e-2\ndata:\n\n')
-        return events(
-          response,
-          `data: ${JSON.stringify({ jsonrpc: '2.0', id: rpcId, result: { content: [text('late')] } })}\n\n`,
-        )
+        const result = { content: [text('late')] }
+        return events(response, `data: ${JSON.stringify({ jsonrpc: '2.0', id: rpcId, result })}\n\n`)
       },
     })
-    expect(await call(await server.open(), 'crm_find', {})).toEqual({ ok: true, value: 'late' })
+    expect(result).toEqual({ ok: true, value: 'late' })
     expect(lastIds).toEqual(['e-1', 'e-2'])
   })
 
   it('is an error if it cannot be resumed', async () => {
-    const server = await serveOdd({
+    const result = await callFind({
       'tools/call': (response) => events(response, priming),
       GET: (response) => response.writeHead(405).end(),
     })
-    expect(await call(await server.open(), 'crm_find', {})).toEqual({
+    expect(result).toEqual({
       ok: false,
       error: expect.stringContaining('without a result. Resuming it failed with HTTP 405.'),
     })

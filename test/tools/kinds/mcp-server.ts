@@ -52,14 +52,10 @@ export async function serveMcp({ sessions = false, json = false, modern = false 
     const { method = '', headers } = request
     const options = { method, headers: headers as Record<string, string> }
     const body = method === 'POST' ? { body: Readable.toWeb(request) as never, duplex: 'half' as const } : {}
-    const {
-      status,
-      headers: sent,
-      body: stream,
-    } = await modernHandler.fetch(new Request(`http://${headers.host}/mcp`, { ...options, ...body }))
+    const sent = await modernHandler.fetch(new Request(`http://${headers.host}/mcp`, { ...options, ...body }))
     if (response.destroyed) return
-    response.writeHead(status, Object.fromEntries(sent))
-    for await (const chunk of stream ?? []) response.write(chunk)
+    response.writeHead(sent.status, Object.fromEntries(sent.headers))
+    for await (const chunk of sent.body ?? []) response.write(chunk)
     response.end()
   }
 
@@ -96,12 +92,8 @@ function registerTools(server: McpServer, seen: Seen[], last: { response?: Serve
   server.registerTool('throwing', {}, () => {
     throw new Error('boom')
   })
-  server.registerTool('image', {}, () => ({
-    content: [
-      { type: 'text', text: 'see' },
-      { type: 'image', mimeType: 'image/png', data: 'AAAA' },
-    ],
-  }))
+  const image = { type: 'image' as const, mimeType: 'image/png', data: 'AAAA' }
+  server.registerTool('image', {}, () => ({ content: [...text('see').content, image] }))
   server.registerTool('photo', {}, () => ({
     content: [
       { type: 'image', mimeType: 'image/jpeg', data: PIXEL },

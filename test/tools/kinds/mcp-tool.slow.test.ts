@@ -13,12 +13,23 @@ const mcpDocument = (url: string, overrides: Record<string, unknown> = {}) => {
   return { name: 'crm', timeoutSeconds, mcp: { url, allowedHosts: [new URL(url).host], ...mcp } }
 }
 
+/** A server and its tools. */
+async function openServer(
+  options?: Parameters<typeof serveMcp>[0],
+  overrides?: Record<string, unknown>,
+  deps?: Parameters<typeof openDeclared>[1],
+) {
+  const server = await serveMcp(options)
+  return { server, tools: await openDeclared([mcpDocument(server.url, overrides)], deps) }
+}
+
+const failed = (text: string) => ({ ok: false, error: expect.stringContaining(text) })
+
 const kinds = [{}, { json: true }, { sessions: true }, { modern: true }]
 
 describe('openMcpTools', () => {
   it.each(kinds)('declares and calls the tools of a server (%j)', async (options) => {
-    const server = await serveMcp(options)
-    const tools = await openDeclared([mcpDocument(server.url)])
+    const { server, tools } = await openServer(options)
     expect(tools.declarations.map(({ name }) => name).slice(0, 3)).toEqual([
       'crm_find_customer',
       'crm_find_customer_2',
@@ -35,8 +46,7 @@ describe('openMcpTools', () => {
   })
 
   it('tells the server the trace context of a call, in the message and its request', async () => {
-    const server = await serveMcp()
-    const tools = await openDeclared([mcpDocument(server.url)], { traceparentOf: (key) => `trace of ${key}` })
+    const { server, tools } = await openServer({}, {}, { traceparentOf: (key) => `trace of ${key}` })
     await call(tools, 'crm_find_customer', { name: 'Ada' })
     const traceparent = 'trace of run/1/call-1'
     expect(server.seen.at(-1)).toMatchObject({ method: 'find.customer', meta: { traceparent } })
@@ -45,8 +55,7 @@ describe('openMcpTools', () => {
   })
 
   it('declares only the tools that the document names', async () => {
-    const server = await serveMcp()
-    const tools = await openDeclared([mcpDocument(server.url, { tools: ['find_customer', 'structured'] })])
+    const { tools } = await openServer({}, { tools: ['find_customer', 'structured'] })
     expect(tools.declarations.map(({ name }) => name)).toEqual(['crm_find_customer', 'crm_structured'])
     expect(await call(tools, 'crm_find_customer', {})).toEqual({ ok: true, value: 'two' })
     const unknown = 'Unknown tool "crm_headers". Available tools: crm_find_customer, crm_structured.'
@@ -63,69 +72,47 @@ describe('openMcpTools', () => {
   })
 
   it.each(kinds)('returns failures as errors (%j)', async (options) => {
-    const server = await serveMcp(options)
-    const tools = await openDeclared([mcpDocument(server.url)])
+    const { tools } = await openServer(options)
     expect(await call(tools, 'crm_failing', {})).toEqual({ ok: false, error: 'no such customer' })
     expect(await call(tools, 'crm_throwing', {})).toEqual({ ok: false, error: 'boom' })
-    const rejected = await call(tools, 'crm_find_customer', { name: 1 })
-    expect(rejected).toMatchObject({ ok: false, error: expect.stringContaining('does not match') })
-    const dropped = await call(tools, 'crm_dropping', {})
-    expect(dropped).toMatchObject({ ok: false, error: expect.stringContaining('dropped') })
-    expect(await call(tools, 'crm_huge', {})).toMatchObject({
-      ok: false,
-      error: expect.stringContaining('larger than'),
-    })
+    expect(await call(tools, 'crm_find_customer', { name: 1 })).toMatchObject(failed('does not match'))
+    expect(await call(tools, 'crm_dropping', {})).toMatchObject(failed('dropped'))
+    expect(await call(tools, 'crm_huge', {})).toMatchObject(failed('larger than'))
     expect(await call(tools, 'crm_find_customer_2', {})).toEqual({ ok: true, value: 'two' })
   })
 
   it('does not wait for a result after the event stream has ended', async () => {
-    const server = await serveMcp()
-    const tools = await openDeclared([mcpDocument(server.url)])
-    expect(await call(tools, 'crm_ending', {})).toMatchObject({
-      ok: false,
-      error: expect.stringContaining('without a result'),
-    })
+    const { tools } = await openServer()
+    expect(await call(tools, 'crm_ending', {})).toMatchObject(failed('without a result'))
   })
 
-  it('truncates large texts and omits binary content', async () => {
-    const server = await serveMcp()
-    const tools = await openDeclared([mcpDocument(server.url)])
-    const large = await call(tools, 'crm_large', {})
-    expect(large).toMatchObject({
+  it('truncates large texts, omits binary content, and returns images with a description of each', async () => {
+    const { tools } = await openServer()
+    expect(await call(tools, 'crm_large', {})).toMatchObject({
       ok: true,
       value: expect.stringContaining('of 2000000 characters omitted'),
     })
     const value = 'see\n[Binary content of type image/png omitted.]'
     expect(await call(tools, 'crm_image', {})).toEqual({ ok: true, value })
-  })
-
-  it('returns images, with a description of each in the text', async () => {
-    const server = await serveMcp()
-    const tools = await openDeclared([mcpDocument(server.url)])
     const described = `[Image of type image/png, ${PIXEL_BYTES.length} bytes.]`
     expect(await call(tools, 'crm_photo', {})).toEqual({
       ok: true,
       value: `${described}\nfrom above\n${described}`,
-      images: [
-        { mediaType: 'image/png', data: PIXEL },
-        { mediaType: 'image/png', data: PIXEL },
-      ],
+      images: Array(2).fill({ mediaType: 'image/png', data: PIXEL }),
     })
   })
 
   it('times out a slow call and accepts further calls', async () => {
-    const server = await serveMcp()
-    const tools = await openDeclared([mcpDocument(server.url, { timeoutSeconds: 1 })])
+    const { tools } = await openServer({}, { timeoutSeconds: 1 })
     const error = 'The call timed out after 1 s.'
     expect(await call(tools, 'crm_hanging', {})).toEqual({ ok: false, error })
     expect(await call(tools, 'crm_find_customer_2', {})).toEqual({ ok: true, value: 'two' })
   })
 
   it('sends headers with secrets and masks them in results', async () => {
-    const server = await serveMcp()
     const headers = { Authorization: `Bearer ${secret('CRM_KEY')}` }
     const environment = { CRM_KEY: 'tiger-lily-88' }
-    const tools = await openDeclared([mcpDocument(server.url, { headers })], { environment })
+    const { server, tools } = await openServer({}, { headers }, { environment })
     const result = await call(tools, 'crm_headers', {})
     expect(
       server.seen.every(({ headers, meta }) => meta || headers.authorization === 'Bearer tiger-lily-88'),
@@ -165,9 +152,10 @@ describe('openMcpTools', () => {
       ])
       const result = await call(tools, 'crm', { any: 'input' })
       expect(result).toMatchObject({ ok: false, error: expect.stringMatching(message) })
-      expect(result).toMatchObject({
-        error: expect.stringMatching(/^The MCP server was unavailable when the run began/),
-      })
+      expect(result).toHaveProperty(
+        'error',
+        expect.stringMatching(/^The MCP server was unavailable when the run began/),
+      )
     },
   )
 
@@ -190,14 +178,12 @@ describe('openMcpTools', () => {
   )
 
   it('masks secrets in the error of an unavailable server', async () => {
-    const server = await serve((response) =>
-      json(response, { error: 'The key key-of-the-crm is invalid.' }, 401),
-    )
+    const server = await serve((r) => json(r, { error: 'The key key-of-the-crm is invalid.' }, 401))
     const headers = { Authorization: secret('CRM_KEY') }
     const environment = { CRM_KEY: 'key-of-the-crm' }
     const tools = await openDeclared([mcpDocument(server.url, { headers })], { environment })
     const result = await call(tools, 'crm', {})
-    expect(result).toMatchObject({ ok: false, error: expect.stringContaining('is invalid.') })
+    expect(result).toMatchObject(failed('is invalid.'))
     expect(JSON.stringify(result)).not.toContain('key-of-the-crm')
   })
 

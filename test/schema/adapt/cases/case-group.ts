@@ -4,9 +4,15 @@ import type { JsonObject } from '../../../../lib/core/json/json.ts'
 export type CaseGroup = {
   title: string
   schema: JsonObject
-  adapted?: [sent: JsonObject, effective: JsonObject][]
+  adapted?: Adapted[]
   left?: JsonObject[]
 }
+
+type Adapted = [sent: JsonObject, effective: JsonObject]
+
+/** Several forms of one input. */
+export const formsOf = (effective: JsonObject, ...forms: JsonObject[]): Adapted[] =>
+  forms.map((sent) => [sent, effective])
 
 export const text = { type: 'string' }
 export const integer = { type: 'integer' }

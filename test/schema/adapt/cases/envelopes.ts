@@ -1,6 +1,7 @@
 import {
   boolean,
   type CaseGroup,
+  formsOf,
   integer,
   listOf,
   number,
@@ -17,12 +18,13 @@ export const envelopes: CaseGroup[] = [
   {
     title: 'a field around everything',
     schema: ticket,
-    adapted: [
-      [{ data: [sent] }, sent],
-      [{ payload: JSON.stringify(JSON.stringify(sent)) }, sent],
-      [{ ticket: sent }, sent],
-      [{ statusCode: 200, headers: { a: 'b' }, body: JSON.stringify(sent) }, sent],
-    ] as [never, never][],
+    adapted: formsOf(
+      sent,
+      { data: [sent] },
+      { payload: JSON.stringify(JSON.stringify(sent)) },
+      { ticket: sent },
+      { statusCode: 200, headers: { a: 'b' }, body: JSON.stringify(sent) },
+    ),
     left: [
       { old: sent, new: sent },
       { body: '{"subject": "Help"' },
@@ -42,22 +44,17 @@ export const envelopes: CaseGroup[] = [
   {
     title: 'tool calls',
     schema: { city: text, days: optional(integer) },
-    adapted: [
-      [{ params: { name: 'f', arguments: { city: 'Bonn' } } }, { city: 'Bonn' }],
-      [
-        {
-          role: 'assistant',
-          content: null,
-          tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"city":"Bonn"}' } }],
-        },
-        { city: 'Bonn' },
-      ],
-      [
-        { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: { city: 'Bonn' } }] },
-        { city: 'Bonn' },
-      ],
-      [{ functionCall: { name: 'f', args: { city: 'Bonn' } } }, { city: 'Bonn' }],
-    ],
+    adapted: formsOf(
+      { city: 'Bonn' },
+      { params: { name: 'f', arguments: { city: 'Bonn' } } },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"city":"Bonn"}' } }],
+      },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: { city: 'Bonn' } }] },
+      { functionCall: { name: 'f', args: { city: 'Bonn' } } },
+    ),
     left: [
       { name: 'forecast', arguments: '{"city":' },
       { name: 'forecast', arguments: '["Bonn"]' },

@@ -1,6 +1,7 @@
 import {
   boolean,
   type CaseGroup,
+  formsOf,
   integer,
   listOf,
   number,
@@ -59,23 +60,17 @@ export const names: CaseGroup[] = [
       isActive: optional(boolean),
     },
     adapted: [
-      [{ qty: 3 }, { quantity: 3 }],
-      [{ Qty: '3' }, { quantity: 3 }],
-      [{ 'Qty.': '3' }, { quantity: 3 }],
+      ...formsOf({ quantity: 3 }, { qty: 3 }, { Qty: '3' }, { 'Qty.': '3' }),
       [{ desc: 'x' }, { description: 'x' }],
       [{ addr: 'x' }, { address: 'x' }],
-      [{ cust_name: 'x' }, { customerName: 'x' }],
-      [{ custName: 'x' }, { customerName: 'x' }],
+      ...formsOf({ customerName: 'x' }, { cust_name: 'x' }, { custName: 'x' }),
       [{ repo: 'x' }, { repository: 'x' }],
       [{ lang: 'en' }, { language: 'en' }],
       [{ msg: 'x' }, { message: 'x' }],
       [{ order_num: 'x' }, { orderNumber: 'x' }],
-      [{ email_address: 'a@x.org' }, { email: 'a@x.org' }],
-      [{ emailAddress: 'a@x.org' }, { email: 'a@x.org' }],
-      [{ phone_number: '1' }, { phone: '1' }],
-      [{ 'Phone Number': '1' }, { phone: '1' }],
-      [{ is_paid: true }, { paid: true }],
-      [{ isPaid: 'true' }, { paid: true }],
+      ...formsOf({ email: 'a@x.org' }, { email_address: 'a@x.org' }, { emailAddress: 'a@x.org' }),
+      ...formsOf({ phone: '1' }, { phone_number: '1' }, { 'Phone Number': '1' }),
+      ...formsOf({ paid: true }, { is_paid: true }, { isPaid: 'true' }),
       [{ active: false }, { isActive: false }],
       [{ colour: 'red' }, { color: 'red' }],
     ],
@@ -93,16 +88,6 @@ export const names: CaseGroup[] = [
       { email_id: 'x' },
       { org: 'x' },
     ],
-  },
-  {
-    title: 'singular and plural',
-    schema: {
-      tags: optional(listOf(text)),
-      lineItems: optional(listOf(objectOf({ sku: text }))),
-      name: optional(text),
-      hour: optional(integer),
-    },
-    adapted: [[{ tag: 'a' }, { tags: ['a'] }]],
   },
   {
     title: 'the plural of the only text that is missing',
@@ -137,20 +122,12 @@ export const names: CaseGroup[] = [
   {
     title: 'prefixes and suffixes that all fields share',
     schema: { id: text, total: number, note: optional(text) },
-    adapted: [
-      [
-        { order_id: 'a', order_total: 3 },
-        { id: 'a', total: 3 },
-      ],
-      [
-        { 'order.id': 'a', 'order.total': 3 },
-        { id: 'a', total: 3 },
-      ],
-      [
-        { shop_order_id: 'a', shop_order_total: 3 },
-        { id: 'a', total: 3 },
-      ],
-    ],
+    adapted: formsOf(
+      { id: 'a', total: 3 },
+      { order_id: 'a', order_total: 3 },
+      { 'order.id': 'a', 'order.total': 3 },
+      { shop_order_id: 'a', shop_order_total: 3 },
+    ),
     left: [
       { order_id: 'a', order_total: 3, status: 'x' },
       { order_id: 'a', invoice_total: 3 },

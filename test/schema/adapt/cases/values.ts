@@ -16,8 +16,7 @@ type Value = string | number | boolean | null | object
 function valuesOf(
   title: string,
   field: object,
-  adapted: [sent: Value, effective: Value][],
-  left: Value[] = [],
+  { adapted, left = [] }: { adapted: [sent: Value, effective: Value][]; left?: Value[] },
 ): CaseGroup {
   return {
     title,
@@ -28,119 +27,105 @@ function valuesOf(
 }
 
 export const values: CaseGroup[] = [
-  valuesOf(
-    'integers',
-    integer,
-    [
+  valuesOf('integers', integer, {
+    adapted: [
       [' 42 ', 42],
       ['1,200', 1200],
       ['1.234.567', 1234567],
       ['3,00', 3],
       [['42'], 42],
     ],
-    ['3.5', '1.200', [1, 2]],
-  ),
-  valuesOf(
-    'numbers',
-    number,
-    [
+    left: ['3.5', '1.200', [1, 2]],
+  }),
+  valuesOf('numbers', number, {
+    adapted: [
       ['1 234,56', 1234.56],
       ['1 234,56', 1234.56],
       ['1.234,56', 1234.56],
       ['12,5', 12.5],
       [' 3.5', 3.5],
     ],
-    ['1,200', [3, 4]],
-  ),
+    left: ['1,200', [3, 4]],
+  }),
   valuesOf(
     'numbers within limits',
     { type: 'integer', enum: [1, 5, 10] },
-    [
-      [['10'], 10],
-      [{ value: 5, label: 'Five' }, 5],
-    ],
-    [],
+    {
+      adapted: [
+        [['10'], 10],
+        [{ value: 5, label: 'Five' }, 5],
+      ],
+    },
   ),
-  valuesOf('booleans', boolean, [...['1', ' yes '].map((sent): [Value, Value] => [sent, true])], []),
-  valuesOf(
-    'dates',
-    textOf({ format: 'date' }),
-    [
+  valuesOf('booleans', boolean, {
+    adapted: [
+      ['1', true],
+      [' yes ', true],
+    ],
+  }),
+  valuesOf('dates', textOf({ format: 'date' }), {
+    adapted: [
       ['2024-03-05T00:00:00Z', '2024-03-05'],
       ['2024-03-05T00:00:00.000Z', '2024-03-05'],
     ],
-    ['2024-03-05T14:30:00Z', '2024-03-05T00:00:00+02:00', 'Wednesday, 5 March 2024'],
-  ),
-  valuesOf(
-    'dates with times',
-    textOf({ format: 'date-time' }),
-    [['Tue, 05 Mar 2024 14:30:00 GMT', '2024-03-05T14:30:00Z']],
-    ['Mon, 05 Mar 2024 14:30:00 GMT'],
-  ),
+    left: ['2024-03-05T14:30:00Z', '2024-03-05T00:00:00+02:00', 'Wednesday, 5 March 2024'],
+  }),
+  valuesOf('dates with times', textOf({ format: 'date-time' }), {
+    adapted: [['Tue, 05 Mar 2024 14:30:00 GMT', '2024-03-05T14:30:00Z']],
+    left: ['Mon, 05 Mar 2024 14:30:00 GMT'],
+  }),
   valuesOf(
     'texts with a format or pattern',
     { type: 'string', format: 'email' },
-    [
-      [' a@x.org ', 'a@x.org'],
-      ['a@x.org\n', 'a@x.org'],
-    ],
-    [],
+    {
+      adapted: [
+        [' a@x.org ', 'a@x.org'],
+        ['a@x.org\n', 'a@x.org'],
+      ],
+    },
   ),
-  valuesOf('texts without a format', text, [[3, '3']], []),
-  valuesOf(
-    'choices',
-    textOf({ enum: ['in_progress', 'done', 'Not Started', 'n/a'] }),
-    [
+  valuesOf('texts without a format', text, { adapted: [[3, '3']] }),
+  valuesOf('choices', textOf({ enum: ['in_progress', 'done', 'Not Started', 'n/a'] }), {
+    adapted: [
       ['In Progress', 'in_progress'],
       [' done', 'done'],
       [{ label: 'Done!', value: 'DONE' }, 'done'],
     ],
-    [],
-  ),
-  valuesOf(
-    'lists of texts',
-    listOf(text),
-    [
+  }),
+  valuesOf('lists of texts', listOf(text), {
+    adapted: [
       ['["a", "b"]', ['a', 'b']],
       ['```json\n["a"]\n```', ['a']],
     ],
-    ['', true, false],
-  ),
-  valuesOf(
-    'lists of choices and formats',
-    listOf(textOf({ enum: ['vip', 'eu', 'new'] })),
-    [['VIP|EU', ['vip', 'eu']]],
-    ['vip, us'],
-  ),
-  valuesOf(
-    'lists of addresses',
-    listOf(textOf({ format: 'email' })),
-    [
+    left: ['', true, false],
+  }),
+  valuesOf('lists of choices and formats', listOf(textOf({ enum: ['vip', 'eu', 'new'] })), {
+    adapted: [['VIP|EU', ['vip', 'eu']]],
+    left: ['vip, us'],
+  }),
+  valuesOf('lists of addresses', listOf(textOf({ format: 'email' })), {
+    adapted: [
       ['a@x.org;b@x.org', ['a@x.org', 'b@x.org']],
       ['a@x.org, b@x.org', ['a@x.org', 'b@x.org']],
     ],
-    ['Ada <a@x.org>, b@x.org'],
-  ),
-  valuesOf('lists of integers', listOf(integer), [['1,2,3', [1, 2, 3]]], []),
-  valuesOf(
-    'lists of objects',
-    listOf(objectOf({ sku: text, qty: optional(integer) })),
-    [
+    left: ['Ada <a@x.org>, b@x.org'],
+  }),
+  valuesOf('lists of integers', listOf(integer), { adapted: [['1,2,3', [1, 2, 3]]] }),
+  valuesOf('lists of objects', listOf(objectOf({ sku: text, qty: optional(integer) })), {
+    adapted: [
       [{ SKU: 'a', Qty: '2' }, [{ sku: 'a', qty: 2 }]],
       ['{"sku": "a"}', [{ sku: 'a' }]],
     ],
-    [{ qty: 2 }, { '0': { sku: 'a' } }, 3],
-  ),
-  valuesOf(
-    'objects',
-    objectOf({ city: text, zip: optional(text) }),
-    [
+    left: [{ qty: 2 }, { '0': { sku: 'a' } }, 3],
+  }),
+  valuesOf('objects', objectOf({ city: text, zip: optional(text) }), {
+    adapted: [
       ['```json\n{"city": "Bonn"}\n```', { city: 'Bonn' }],
       ['```\n{"city": "Bonn"}\n```', { city: 'Bonn' }],
       ['"{\\"city\\": \\"Bonn\\"}"', { city: 'Bonn' }],
     ],
-    ['{"city": 12345678901234567890}'],
-  ),
+    left: ['{"city": 12345678901234567890}'],
+  }),
   {
     title: 'optional fields without a value',
     schema: {
