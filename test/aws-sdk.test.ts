@@ -103,6 +103,22 @@ describe('a table', () => {
     expect(requests.length - calls).toBe(Math.floor(500 / 14))
   })
 
+  it('waits for an emulator for as long as a slow machine needs', async () => {
+    const late = Promise.withResolvers<ServerResponse>()
+    const { table, requests } = await startStub((response) => late.resolve(response))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const got = table.get(key, { consistent: true })
+      const response = await late.promise
+      await vi.advanceTimersByTimeAsync(29_000)
+      response.end('{"Item":{"pk":{"S":"a"},"sk":{"S":"b"}}}')
+      expect(await got).toEqual(key)
+      expect(requests).toHaveLength(1)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('reuses one connection, and names the application in the user agent', async () => {
     const { table, requests } = await startStub(item)
     for (let i = 0; i < 3; i++) await table.ping()

@@ -1,8 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { splitHidden } from '../../console/components/hidden-characters.ts'
 import { Unavailable } from '../../lib/core/errors.ts'
-import { hostileAnswers } from './stub/hostile-answers.ts'
+import { hostileAnswers, withHidden } from './stub/hostile-answers.ts'
 import { HOSTILE_STRINGS } from './stub/hostile-strings.ts'
 import { failure, ok, plainAnswers } from './stub/plain-answers.ts'
 import { aMe, anApproval } from './stub/records.ts'
@@ -84,8 +85,8 @@ describe('every page', () => {
     for (const name of ['Trials', 'Webhooks', 'Audit log']) expect(links).not.toContain(name)
   })
 
-  it('shows hostile strings as text', async () => {
-    answers = hostileAnswers
+  it('shows hostile strings as text, and their characters that are not seen', async () => {
+    answers = withHidden(hostileAnswers)
     const page = await openPage(stub, '#/nowhere')
     for (const [, address] of [...PAGES, ...HOSTILE_STATES]) {
       const hash = addressOf(address, HOSTILE_IDS)
@@ -97,6 +98,11 @@ describe('every page', () => {
         HOSTILE_STRINGS.some((each) => isShown(text, each)),
         hash,
       ).toBe(true)
+      const all: string = await page.evaluate('document.title + document.body.textContent')
+      expect(
+        splitHidden(all).filter((part) => typeof part !== 'string'),
+        hash,
+      ).toEqual([])
     }
   })
 })
