@@ -132,7 +132,7 @@ describe('rollouts of sub-agents', () => {
         files: [],
       })
       const { signal } = new AbortController()
-      for (const idempotencyKey of ['first', 'second'])
+      for (const idempotencyKey of [system.newId(), system.newId()])
         await agents.runAgent({ slug, input: { text: 'x' }, idempotencyKey, signal })
       const rollout = { versionId: run.next.id, percent: 50, key: 'tenant' as const }
       const [{ id: versionId }, selectedBy] = selects(rollout, { tenantId, executionId: parent.id })
