@@ -20,7 +20,10 @@ const IDLE_SOCKET_MS = 60_000
  */
 export function createRequestHandler(
   timeoutMs: number,
-  { idleSocketMs = IDLE_SOCKET_MS, endpoint = '' }: { idleSocketMs?: number; endpoint?: string } = {},
+  {
+    idleSocketMs = IDLE_SOCKET_MS,
+    endpoint = '',
+  }: { idleSocketMs?: number; endpoint?: string | undefined } = {},
 ): NodeHttpHandler {
   const socketPath = socketPathOf(endpoint)
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: idleSocketMs, socketPath }
@@ -52,11 +55,8 @@ export function handleInProcess(endpoint: string, handle: NodeHttpHandler['handl
 }
 
 function requestHandlerOf(endpoint: string | undefined): NodeHttpHandler {
-  const handler =
-    requestHandlers.get(endpoint) ??
-    (endpoint
-      ? createRequestHandler(LOCAL_TIMEOUT_MS, { endpoint })
-      : createRequestHandler(REQUEST_TIMEOUT_MS))
+  const timeoutMs = endpoint ? LOCAL_TIMEOUT_MS : REQUEST_TIMEOUT_MS
+  const handler = requestHandlers.get(endpoint) ?? createRequestHandler(timeoutMs, { endpoint })
   requestHandlers.set(endpoint, handler)
   return handler
 }

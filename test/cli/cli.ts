@@ -128,7 +128,7 @@ export function newCli(dataName = 'data') {
   }
 }
 
-/** That of a test file, which is removed at its end. */
+/** The end of the test file removes it. */
 export function cliOfFile({ hasDatabase = false } = {}) {
   const cli = newCli()
   if (hasDatabase) beforeAll(cli.openDatabase)

@@ -39,7 +39,7 @@ await publish({
     },
   },
 })
-/** What was adapted, and how. */
+/** Each adaptation as its kind and its path. */
 const changesOf = ({ inputAdaptations }: ApiResponse['json']): string[] =>
   inputAdaptations.map(({ kind, path }: Record<string, string>) => `${kind} ${path}`).sort()
 

@@ -79,7 +79,6 @@ describe('readSettings', () => {
     ['responseStreaming', 'of'],
     ['corsOrigins', 'https://a.example/path'],
     ['corsOrigins', "https://a'b.example"],
-    ['deployment', 'canary'],
     ['tableName', 'a/b'],
     ['warmWriteUnits', 3_999],
     ['defaultModel', 'gpt-5'],
@@ -121,6 +120,10 @@ describe('readSettings', () => {
     const allowed = allowedOf(STACK_SETTINGS[name]).replaceAll('`', '')
     const message = `Invalid context value ${name}: "${value}". Allowed: ${allowed}.`
     expect(() => read({ [name]: value })).toThrow(message)
+  })
+
+  it('lists the values of a setting that has few', () => {
+    expect(() => read({ deployment: 'canary' })).toThrow('Allowed: allAtOnce, canary10Percent5Minutes')
   })
 
   it('reports all invalid values, with what is wrong within one', () => {

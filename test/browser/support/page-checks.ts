@@ -101,6 +101,12 @@ const FIND_INJECTED = `[...document.querySelectorAll('*')]
 
 export const findInjected = (page: Page): Promise<string[]> => page.evaluate(FIND_INJECTED)
 
+/** The characters of the page and its title that are not seen, or that change the order of others. */
+export async function findHidden(page: Page): Promise<unknown[]> {
+  const text: string = await page.evaluate('document.title + document.body.textContent')
+  return splitHidden(text).filter((part) => typeof part !== 'string')
+}
+
 /** Opens everything that can be opened on the page, and scrolls to its end. */
 export async function openAll(page: Page): Promise<void> {
   for (let round = 0; round < 4; round++)

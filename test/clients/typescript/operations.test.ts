@@ -118,7 +118,7 @@ const CALLS: Record<Exclude<OperationName, Others>, (client: Client) => Promise<
 }
 
 describe('Client', () => {
-  /** Those of `path` in the calls. */
+  /** The calls put these into `path`. */
   const VALUES: Record<string, string> = {
     agentId: 'wait',
     name: 'paid',

@@ -215,7 +215,7 @@ describe('a poller', () => {
     poller.wake()
     await pass(1)
     expect(polls).toHaveLength(before + 1)
-    // What is typed does not lead to more requests.
+    // Typing sends no further requests.
     for (let key = 0; key < 100; key++) {
       poller.wake()
       await pass(30)

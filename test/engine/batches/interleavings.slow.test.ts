@@ -9,7 +9,7 @@ import { FAULT_KINDS, type Fault, faultKindsOf } from '../../support/waiting/fau
 const table = await ownTable()
 const version = await aModelAgent({}, { table })
 
-// That of the night, which plays every case.
+// The night plays every case.
 vi.setConfig({ testTimeout: 900_000 })
 /** A prime: the sample has all kinds of faults and requests. */
 const STRIDE = inject('isNightly') ? 1 : 7

@@ -18,7 +18,7 @@ function open(environment: object = BUS) {
     audited({ audit, system: clock, isMarked: true, ...parts }, aChange(organizationId), work)
   /** The process dies while the change is in progress. */
   const die = () => change(undefined, { audit: { ...audit, end: () => Promise.reject(new Error('died')) } })
-  /** Of the sweeper and of the function that delivers. */
+  /** The sweeper and the function that delivers run once a minute. */
   async function minutes(count: number) {
     for (let i = 0; i < count; i++) {
       outbox.pass(60_000)

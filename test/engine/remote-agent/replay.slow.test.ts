@@ -5,7 +5,7 @@ import { aProcessedRun } from './processed-run.ts'
 
 type Run = Awaited<ReturnType<typeof aRemoteRun>>
 
-/** Of a run that repeats the original, as what `of` says. */
+/** The options make a run repeat `of` with the recorded responses of its models. */
 const optionsOf = ({ organizationId, version: { slug } }: Run, of: { id: string }) => ({
   agent: { organizationId, slug },
   execution: { replay: replayOf(of, { models: 'recorded' }) },

@@ -53,7 +53,6 @@ async function endOf(run: BatchRun) {
   return { lines, line: lines[0], trial: await run.stored() }
 }
 
-/** Of a whole trial. */
 const endOfTrial = async (...given: Parameters<typeof aTrial>) => endOf(await aTrial(...given))
 
 async function limitTenant({ stores }: BatchRun, id: string, limits: Partial<UsageLimits>) {

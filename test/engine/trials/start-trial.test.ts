@@ -56,7 +56,7 @@ async function linesOf({ organizationId, id }: { organizationId: string; id: str
   return lines
 }
 
-/** What is wrong with the request. */
+/** The request is rejected with these; none if it is accepted. */
 const errorsOf = (version: Version, request: Partial<TrialRequest> = {}) =>
   start(version, request).then(
     () => [],

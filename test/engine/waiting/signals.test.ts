@@ -105,7 +105,7 @@ describe('sendSignal', () => {
     const { id } = run
     const itemsOf = async () => (await itemsIn(aTable, `EXEC#${id}`)).map(({ sk }) => String(sk))
     expect((await itemsOf()).some((sk) => sk.startsWith('PAYLOAD#SIGNAL#'))).toBe(true)
-    // Nobody delivers the events: what these need is kept for days.
+    // The store keeps events that nobody delivers for days.
     for (const minutes of [10, 20, 30, 40, 10_080, 10_090]) {
       const cleanup = { executionId: id, item: 'RECORD', dueAt: 0 }
       await executions.cleanUp({ cleanup, now: Date.now() + minutes * 60_000 })

@@ -225,7 +225,7 @@ describe('corsOrigins', () => {
   })
 })
 
-/** Of the headers that reach the authorizer. */
+/** The gateway passes only headers that match it to the authorizer. */
 const patternOf = (of: typeof template) => {
   const { token } = readDefinition(of).components.securitySchemes
   return new RegExp(token['x-amazon-apigateway-authorizer'].identityValidationExpression)

@@ -73,10 +73,6 @@ describe('error bodies', () => {
       'Requested tokens (5000) exceed context window of 4096',
       'Prompt length 5000 is greater than max_seq_len 4096',
       'max_tokens must be at least 1, got -376.',
-      'The decoder prompt (length 5000) is longer than the maximum model length of 4096.',
-      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
-      'Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
-      'Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens.',
       'litellm.ContextWindowExceededError: the prompt',
       'too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs.',
     ])('is recognized: %s', async (message) => {

@@ -73,7 +73,10 @@ describe.each(SCRIPTED_PROVIDERS)('an error of %s', (format) => {
 
   it('contains the requested delay', async () => {
     const headers = { 'retry-after': '7' }
-    expect((await getError(format, { status: 429, headers })).retryAfterMs).toBe(7_000)
+    expect(await getError(format, { status: 429, headers })).toMatchObject({
+      isTransient: true,
+      retryAfterMs: 7_000,
+    })
     expect(await getError(format, { status: 400, headers })).toMatchObject({ retryAfterMs: null })
   })
 
@@ -148,6 +151,30 @@ describe('an overflow of the context window', () => {
     ],
     ['bedrock', 400, 'ValidationException', "This model's maximum context length is 8192 tokens."],
     ['openai-compatible', 400, 'exceed_context_size_error', 'the request exceeds the available context size'],
+    [
+      'openai-compatible',
+      400,
+      'BadRequestError',
+      'The decoder prompt (length 5000) is longer than the maximum model length of 4096.',
+    ],
+    [
+      'openai-compatible',
+      400,
+      'INVALID_ARGUMENT',
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+    ],
+    [
+      'openai-compatible',
+      400,
+      'invalid_request',
+      'Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
+    ],
+    [
+      'openai-compatible',
+      400,
+      '',
+      'Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens.',
+    ],
     ['openai-compatible', 500, 'server_error', 'the request exceeds the available context size'],
   ])('is recognized: %s %i %s', async (format, status, code, message) => {
     expect(await getError(format, { status, code, message })).toMatchObject({

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { splitHidden } from '../../../console/components/hidden-characters.ts'
 import { hostileAnswers, withHidden } from '../../browser/stub/hostile-answers.ts'
 import { HIDDEN_STRINGS, HOSTILE_STRINGS } from '../../browser/stub/hostile-strings.ts'
 import { idOf } from '../../browser/stub/records.ts'
 import { type Stub, startStub } from '../../browser/stub/start-stub.ts'
 import { useBrowser } from '../../browser/support/browser.ts'
 import {
+  findHidden,
   findInjected,
   HOSTILE_IDS,
   HOSTILE_STATES,
@@ -93,8 +93,8 @@ describe('characters that are not seen, or that change the order of others', () 
     const read = (): Promise<string> => page.evaluate('document.title + document.body.textContent')
     // The names of agents come after the rest of a page.
     await expect.poll(read).toMatch(/U\+[\dA-F]{4}|tags: /)
+    expect(await findHidden(page)).toEqual([])
     const text = await read()
-    expect(splitHidden(text).filter((part) => typeof part !== 'string')).toEqual([])
     if (hash === RUN) expect(HIDDEN_STRINGS.filter((each) => !isShown(text, each))).toEqual([])
   })
 })

@@ -140,7 +140,7 @@ export function aFamily({ table, scripted }: Family) {
 
     sweep: sweepOn,
 
-    /** Nobody delivers the events: what those of a deleted execution need is kept for days. */
+    /** Passes the days for which the store keeps events that nobody delivers. */
     async expireEvents(): Promise<void> {
       for (const minutes of [10, 10, 10, 10, 7 * 24 * 60, 10]) {
         offsetMs += minutes * 60_000

@@ -49,7 +49,7 @@ export async function runReplay(engine: Engine, original: Execution, version: Ve
   return readRun(engine, queued)
 }
 
-/** What is stored of an execution. */
+/** Reads an execution with its steps. */
 export async function readRun(engine: Pick<Engine, 'executions' | 'steps'>, key: Execution) {
   const execution = await engine.executions.get(key)
   if (!execution) throw new Error(`The execution ${key.id} does not exist.`)
